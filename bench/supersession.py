@@ -25,9 +25,10 @@ class Pair(TypedDict):
 
 def main() -> None:
     """Print for each file and kind how many pairs replace, said and saved."""
-    for name in ("own", "held_back"):
+    for name in ("own", "fresh", "unseen", "held_back"):
         rows = (_PAIRS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        report(name, [json.loads(row) for row in rows], with_misses="--misses" in sys.argv and name == "own")
+        with_misses = "--misses" in sys.argv and name in ("own", "fresh")
+        report(name, [json.loads(row) for row in rows], with_misses=with_misses)
 
 
 def report(name: str, pairs: list[Pair], *, with_misses: bool) -> None:

@@ -10,6 +10,7 @@ Source: own lists, tuned on `tests/data/supersession/own.jsonl` only.
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from everfold.core.statements.rules import list_word_set
@@ -33,7 +34,7 @@ _CONTRACTIONS: Final = (
 )
 _OPENERS: Final = re.compile(
     r"\s*(?:(?:please |pls |bitte )?(?:remember|note|keep in mind|don't forget|do not forget|fyi|btw|by the way|merk dir|recuerda|retiens|ricorda|onthoud|lembre)"
-    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please),? )+",
+    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please),? )+",
     re.IGNORECASE,
 )
 
@@ -42,7 +43,7 @@ BE: Final = list_word_set(
     " liegt lautet beträgt be_ 是 在 は heißt heiße"
 )
 HAVE: Final = list_word_set("have has hat habe haben ai ont tiene tengo ha ho heeft heb tem tenho")
-_DETERMINERS: Final = list_word_set(
+DETERMINERS: Final = list_word_set(
     "the my our a an his her your their 's der die das den mein meine unser unsere ein eine le la les mon ma el mi il de het mijn o minha meu"
 )
 LIVE: Final = list_word_set(
@@ -158,13 +159,14 @@ def read_assertion(text: str) -> Assertion:
     tokens = tuple(_lower(at, token) for at, token in enumerate(raw))
     at = _find_verb(tokens)
     before = tokens[: max(at, 0)]
-    subject = list_stems(before) | _IDENTIFYING.intersection(before)
+    owners = frozenset(stem(word) for word, mark in pairwise(before) if mark == "'s")
+    subject = list_stems(before) | _IDENTIFYING.intersection(before) | owners
     is_first = _is_first(tokens, at)
     return Assertion(
         raw=raw,
         tokens=tokens,
         verb_at=at,
-        content=list_stems(tokens),
+        content=list_stems(tokens) | owners,
         subject=subject,
         predicate=list_stems(tokens[max(at, 0) :]),
         is_first=is_first,
@@ -174,7 +176,9 @@ def read_assertion(text: str) -> Assertion:
 
 
 def _lower(at: int, word: str) -> str:
-    """A word in lower case; a letter that names a thing ("server A") stays apart from the word."""
+    """A word in lower case; a letter that names a thing ("server A") stays apart from the word, and a month from "may"."""
+    if at > 0 and word == "May":
+        return "mai"
     is_letter = at > 0 and len(word) == 1 and word.isupper() and word != "I"
     return f"#{word.lower()}" if is_letter else word.lower()
 
@@ -188,7 +192,7 @@ def _find_verb(tokens: Sequence[str]) -> int:
     if tokens[:1] in _ORDERS and len(tokens) > 1:
         return 1
     if tokens[:1] and tokens[0] in FIRST:
-        at = next((at for at in range(1, len(tokens)) if not _is_adverb(tokens[at])), -1)
+        at = next((at for at in range(1, len(tokens)) if not is_adverb(tokens[at])), -1)
         return at if at > 0 and tokens[at] not in _JOINERS else -1
     listed = next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
     guessed = next((at for at in range(1, len(tokens)) if _may_be_verb(tokens, at)), -1)
@@ -199,7 +203,10 @@ _ADVERBS: Final = list_word_set(
     "always never usually often also just really only mostly still currently now not do does did will would can normally"
     " regularly sometimes auch immer meistens siempre toujours sempre altijd ne me se mi"
 )
+_NO_ADVERBS: Final = list_word_set("fly apply reply rely supply family only early ally italy july assembly jelly belly")
 _JOINERS: Final = list_word_set("and or und oder et ou y o e en of")
+_OWNERS: Final = list_word_set("the a my our his her their your")
+"""Behind these "son" is a child, not the Spanish verb."""
 _LATE: Final = 6
 
 
@@ -208,20 +215,43 @@ def _is_late(at: int) -> bool:
     return at > _LATE
 
 
-def _is_adverb(word: str) -> bool:
-    return word in _ADVERBS or word.endswith("ly")
+def is_adverb(word: str) -> bool:
+    """Whether a lower-cased word only says how, when or whether."""
+    return word in _ADVERBS or (word.endswith("ly") and word not in _NO_ADVERBS)
 
 
 def _may_be_verb(tokens: Sequence[str], at: int) -> bool:
     word, last = tokens[at], tokens[at - 1]
     is_form = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s")) and word.isalpha()  # noqa: PLR2004
-    return is_form and last not in _DETERMINERS and last not in _PREPOSITIONS and not last.endswith("'s")
+    return is_form and last not in DETERMINERS and last not in _PREPOSITIONS and not last.endswith("'s")
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """Whether a word is a verb here: one behind an article is a noun, but for those that are never."""
     word = tokens[at]
-    return word in VERBS and (word in BE or word in HAVE or at == 0 or tokens[at - 1] not in _DETERMINERS)
+    follows, last = tokens[at + 1 : at + 2], tokens[at - 1] if at else ""
+    if follows == ("'s",) or (word == "son" and last in _OWNERS):
+        return False
+    if word not in BE | HAVE and ((follows and follows[0] in BE) or _is_noun(tokens, at)):
+        return False
+    return word in VERBS and (word in BE or word in HAVE or at == 0 or tokens[at - 1] not in DETERMINERS)
+
+
+def _is_noun(tokens: Sequence[str], at: int) -> bool:
+    """Whether a verb's plain form follows one thing of the English third person, so that it has no verb's ending."""
+    word, last = tokens[at], tokens[at - 1] if at else ""
+    is_plain = at > 1 and not word.endswith("s")
+    is_one = tokens[0] in _OWNERS and not last.endswith("s") and last not in _PLURALS
+    return (
+        is_plain
+        and is_one
+        and last not in _ADVERBS
+        and last not in ("to", "'s")
+        and any(token in BE for token in tokens[at + 1 :])
+    )
+
+
+_PLURALS: Final = list_word_set("people children men women police staff team family crew parents who that which")
 
 
 def _is_first(tokens: Sequence[str], verb_at: int) -> bool:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from everfold.core.statements.assertions import (
     BE,
     HABITS,
+    HAVE,
     POINTERS,
     REMEMBERED_TEXTS,
     VERBS,
@@ -28,8 +29,14 @@ from everfold.core.statements.assertions import (
     read_assertion,
 )
 from everfold.core.statements.change_marks import MARKS, ChangeMark, MarkKind
+from everfold.core.statements.changed_values import is_changed
+from everfold.core.statements.changes import DENIALS, says_change
+from everfold.core.statements.given_up import list_given_up, split_clauses
+from everfold.core.statements.other_things import speaks_of_another
 from everfold.core.statements.quotes import NOTHING, is_negative
+from everfold.core.statements.single_values import is_same_but_one
 from everfold.core.statements.slots import (
+    PAST,
     ValueSort,
     find_slot,
     holds_one,
@@ -62,7 +69,7 @@ _CUES: Final = (
 )
 """Words of which one stands in whatever has a mark: most statements have none, and are not searched for marks."""
 _ADDITIVE: Final = re.compile(
-    r"\b(?:also|too(?! (?:much|many|high|low|long|short|few|late|early|big|small|large|little))|as well|another|additionally|in addition|auch|außerdem|aussi|también|anche|ook|também|ещё|еще|тоже)\b|也|还"
+    r"\b(?:also|too(?=\s*(?:[.,;!?]|$))|as well|another|additionally|in addition|auch|außerdem|aussi|también|anche|ook|também|ещё|еще|тоже)\b|也|还"
 )
 _OPEN: Final = re.compile(
     r"\?\s*$|\b(?:if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|wenn|falls|vielleicht|peut-être|quizás|forse"
@@ -110,7 +117,7 @@ class Change(NamedTuple):
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def is_marked(text: str) -> bool:
     """Whether a statement says itself that it changes or corrects something."""
-    return bool(read_change(text).kinds)
+    return bool(read_change(text).kinds) or says_change(text)
 
 
 @lru_cache(maxsize=_REMEMBERED_PAIRS)
@@ -126,10 +133,39 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
     change = read_change(newer)
     if newer == older or change.is_idle:
         return False
-    said = read_assertion(expand(older).strip())
-    if change.kinds and _corrects(change, said, is_near=is_near):
+    expanded = expand(older).strip()
+    said = read_assertion(expanded)
+    if said.content.isdisjoint(change.content) and not (said.is_first and change.is_first):
+        return False
+    if not _takes_place(newer, change, older, said, is_saved=is_saved, is_near=is_near):
+        return False
+    return not speaks_of_another(expand(newer).strip(), expanded) and not _only_adds(newer, change, said)
+
+
+def _takes_place(newer: str, change: Change, older: str, said: Assertion, *, is_saved: bool, is_near: bool) -> bool:
+    """Whether a change or another value is told, of a thing of this name."""
+    is_marked_change = bool(change.kinds)
+    if is_marked_change and _corrects(change, said, is_near=is_near):
         return True
-    return not is_saved and _updates(newer, change, older, said)
+    if is_changed(newer, older, is_marked=is_marked_change, is_near=is_near):
+        return True
+    return not is_saved and (_updates(newer, change, older, said) or is_same_but_one(newer, older))
+
+
+def _only_adds(newer: str, change: Change, said: Assertion) -> bool:
+    """Whether a statement says again all that the older one says, and takes nothing back."""
+    if not said.content <= change.content or change.kinds & _TAKING_BACK:
+        return False
+    clauses = map(read_assertion, split_clauses(expand(newer)))
+    return (
+        any(said.content <= clause.content for clause in clauses)
+        and not list_given_up(expand(newer))
+        and not DENIALS.search(newer)
+        and not _is_denied(said)
+    )
+
+
+_TAKING_BACK: Final[frozenset[MarkKind]] = frozenset(("corrects", "rejects", "ends", "moves", "shifts", "switches"))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -257,14 +293,20 @@ def _restore(original: str, lowered: str) -> str:
 
 
 def _corrects(change: Change, said: Assertion, *, is_near: bool) -> bool:
+    is_event = _is_event(change, said)
     return (
         any(_is_ended(change, ended, said) for ended in change.ended)
-        or any(_is_rejected(change, old, said, is_near=is_near) for old in change.rejected)
+        or any(_is_rejected(change, old, said, is_near=is_near) for old in change.rejected if not is_event)
         or any(_is_switched(change, old, said) for old in change.switched)
         or any(_is_moved(thing, new, said, is_near=is_near) for thing, new in change.moved)
         or any(_is_restated(change, clause, said) for clause in change.clauses)
-        or any(_has_changed(change, clause, said) for clause in change.clauses)
     )
+
+
+def _is_event(change: Change, said: Assertion) -> bool:
+    """Whether the older clause tells what happened once, which another event does not undo."""
+    verb = said.tokens[said.verb_at] if said.verb_at >= 0 else ""
+    return PAST.match(verb) is not None and verb not in BE | HAVE and "corrects" not in change.kinds
 
 
 def _is_ended(change: Change, ended: Assertion, said: Assertion) -> bool:
@@ -450,25 +492,8 @@ def _is_restated(change: Change, clause: Assertion, said: Assertion) -> bool:
     return _is_same_thing(clause, said) and len(shared) > 1 and len(said.predicate - clause.predicate) <= 1
 
 
-def _has_changed(change: Change, clause: Assertion, said: Assertion) -> bool:
-    """Whether a clause beside a mark gives the one value that the older one gives, of the same thing, and another."""
-    if said.is_first != (clause.is_first or change.is_first) or _is_denied(said):
-        return False
-    if not said.is_first and (not said.subject or not _covers_subject(change.content, said)):
-        return False
-    older, newer = list_values(said), list_values(clause)
-    changed = [sort for sort, values in older.items() if not values <= clause.content]
-    if len(changed) != 1 or not (told := newer.get(changed[0], frozenset()) - said.content):
-        return False
-    if clause.subject - said.subject - told and not clause.is_pointing and not said.is_first:
-        return False
-    verb = list_stems(said.tokens[said.verb_at :][:1])
-    left = said.content - change.content - older[changed[0]]
-    is_of_one = not list_units(said) or not list_units(clause) or list_units(said) == list_units(clause)
-    if said.is_first and not (said.predicate - older[changed[0]]) & change.content:
-        return False
-    may_lack = verb if change.kinds & {"moves", "shifts"} and changed[0] != "name" else frozenset[str]()
-    return is_of_one and left <= may_lack
+def _denies(clause: Assertion) -> bool:
+    return DENIALS.search(" ".join(clause.tokens)) is not None
 
 
 def _has_same_verb(one: Assertion, other: Assertion) -> bool:

@@ -17,22 +17,22 @@ from everfold.core.statements.rules import list_word_set
 ValueSort = Literal["number", "code", "when", "state", "name", "word", "mixed"]
 """mixed: a number among other words, of which no rule knows what it counts."""
 
-_WEEKDAYS: Final = list_word_set(
+WEEKDAYS: Final = list_word_set(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun montag dienstag mittwoch donnerstag"
     " freitag samstag sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
     " lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag vrijdag zaterdag zondag segunda terça quarta quinta"
     " sexta segunda-feira terça-feira quarta-feira quinta-feira sexta-feira понедельник вторник среду среда четверг пятницу пятница субботу воскресенье"
 )
-_HABITUAL: Final = list_word_set(
+HABITUAL: Final = list_word_set(
     "mondays tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends montags dienstags mittwochs donnerstags freitags samstags sonntags"
 )
-_MONTHS: Final = list_word_set(
+MONTHS: Final = list_word_set(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec"
     " januar februar märz mai juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre"
     " enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio settembre"
     " ottobre dicembre januari februari maart mei augustus janeiro fevereiro março maio junho julho setembro outubro novembro dezembro"
 )
-_ALSO_NAMES: Final = list_word_set("jan may mar april june august mai mars jun")
+ALSO_NAMES: Final = list_word_set("jan may mar april june august mai mars jun")
 _JOINS: Final = list_word_set("at on um am à las alle om")
 """Between a day and a time: where both differ, the two may be two dates of one thing."""
 _DAY_WORDS: Final = list_word_set("today tomorrow tonight noon midnight heute morgen demain mañana domani amanhã")
@@ -41,14 +41,14 @@ _NUMBER_WORDS: Final = list_word_set(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen twenty thirty forty fifty hundred"
     " zwei drei vier fünf sechs sieben acht neun zehn first second third fourth fifth sixth seventh eighth ninth tenth deux trois quatre cinq dos tres cuatro cinco"
 )
-_ADJECTIVES: Final = list_word_set(
+ADJECTIVES: Final = list_word_set(
     "swedish german italian french spanish dutch english british irish scottish welsh danish norwegian finnish polish russian chinese japanese korean indian american canadian"
     " mexican brazilian portuguese greek turkish swiss austrian belgian australian european african asian catholic protestant jewish muslim christian hindu buddhist"
 )
 """Written like names, but what a person or thing may be beside other things."""
-_PARTICLES: Final = list_word_set("de da di do du van von der of the 's la le el")
+PARTICLES: Final = list_word_set("de da di do du van von der of the 's la le el")
 _UNIT_JOINS: Final = list_word_set("over to by € $ £ % percent per to and of")
-_STATES: Final = tuple(
+STATES: Final = tuple(
     map(
         list_word_set,
         (
@@ -84,17 +84,17 @@ _LIMITS: Final = list_word_set(
     "until till by before after under over above below within than to least most every up bis vor nach hasta antes fino entro tot até avant jusqu'à"
 )
 _SCHEDULED: Final = list_word_set("due scheduled set planned booked slated valid fixed")
-_LABELS: Final = list_word_set(
+LABELS: Final = list_word_set(
     "room level floor year grade class tier gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
     " zimmer raum gleis platz chambre salle quai habitación stanza camera kamer spoor"
 )
 _ATTRIBUTES: Final = list_word_set("code pin number password version id extension passcode")
-_MANY: Final = list_word_set(
+MANY: Final = list_word_set(
     "son daughter child kid brother sister sibling cousin nephew niece aunt uncle friend colleague neighbour neighbor cat dog pet horse fish bird student"
     " teammate roommate flatmate grandson granddaughter twin sohn tochter bruder schwester hund katze freund freundin frère sœur fils fille chat chien"
     " hijo hija hermano hermana perro gato figlio figlia fratello sorella cane zoon dochter broer zus hond kat filho filha irmão irmã"
 )
-_ONE_NAMES: Final = list_word_set(
+ONE_NAMES: Final = list_word_set(
     "name nickname boss manager employer doctor gp dentist landlord landlady therapist vet wife husband partner spouse supervisor address wifi wi-fi"
     " leader lead ceo cto captain owner bank gym insurance hometown birthday timezone zone nationality title branch provider contact engineer"
     " assistant coach trainer laptop chef mayor president chair secretary host username login school cleaner accountant notary"
@@ -102,16 +102,16 @@ _ONE_NAMES: Final = list_word_set(
     " dirección medico capo baas arts dokter huisarts"
 )
 """Of these there is one at a time, told by a name."""
-_ONE_WORDS: Final = list_word_set(
+ONE_WORDS: Final = list_word_set(
     "hint colour color word pronouns branch editor language password passcode e-mail email address username login lieblingsfarbe passwort couleur color colore"
     " kleur cor"
 )
 """Of these as well, told by any one word."""
 _ROLE_MID: Final = list_word_set("with at in called named the el le il by on")
-_FAVOURITE: Final = list_word_set(
+FAVOURITE: Final = list_word_set(
     "favourite favorite default main current primary preferred next new usual regular favorito favorita preferito preferita préféré préférée lieblings"
 )
-_OFTEN: Final = list_word_set(
+OFTEN: Final = list_word_set(
     "bus train ferry tram shuttle metro boat zug bus train tren treno trein trem market class course lesson yoga training practice choir rehearsal shift session club therapy physio"
     " collection prayer mass service lecture seminar workshop kurs cours clase lezione les aula"
 )
@@ -123,8 +123,8 @@ _PLACED: Final = re.compile(r"^(?:in|at|on|under|with|room|near|the)(?: (?:the|m
 _NUMBER: Final = re.compile(r"\d[\d.,'/-]*%?")
 _TIME: Final = re.compile(r"\d{1,2}(?:[:.h]\d\d)|\d{1,2}(?:am|pm|h)|\d{1,2}(?:st|nd|rd|th)")
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d\d)?")
-_CODE: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.:/@#+-]+|[\w.+-]+@[\w.-]+|(?:\w*/){2,}[\w./-]*|\w+[.-]\w[\w.-]*")
-_INDEFINITE: Final = list_word_set(
+CODE: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.:/@#+-]+|[\w.+-]+@[\w.-]+|(?:\w*/){2,}[\w./-]*|\w+[.-]\w[\w.-]*")
+INDEFINITE: Final = list_word_set(
     "a an one another some any every each no there several many most two three few other both someone ein eine une un uno una een um uma es hay"
 )
 _SOMEBODYS: Final = list_word_set(
@@ -134,9 +134,10 @@ _SOMEBODYS: Final = list_word_set(
 _TASTES: Final = list_word_set(
     "like likes love loves hate hates want wants know knows speak speaks see sees prefer prefers support supports own owns"
 )
-_NEVER: Final = list_word_set("never nie niemals jamais nunca mai nooit")
+NEVER: Final = list_word_set("never nie niemals jamais nunca mai nooit")
+MODALS: Final = list_word_set("can could may might kann könnte peut puede può kan pode")
 _SETTLED: Final = frozenset(("decided", "agreed", "settled"))
-_PAST: Final = re.compile(
+PAST: Final = re.compile(
     r"^(?:was|were|had|war|waren|était|fue|era|\w{3,}ed|met|paid|bought|ran|saw|went|took|ate|sold)$"
 )
 
@@ -153,7 +154,7 @@ class Slot(NamedTuple):
 
 
 _MOST_VALUE_WORDS: Final = 6
-_TITLES: Final = list_word_set("dr mr mrs ms prof frau herr herrn doctor docteur doctora señor señora")
+TITLES: Final = list_word_set("dr mr mrs ms prof frau herr herrn doctor docteur doctora señor señora")
 
 
 def find_slot(older: Assertion, newer: Assertion) -> Slot | None:
@@ -181,10 +182,10 @@ def find_slot(older: Assertion, newer: Assertion) -> Slot | None:
 def _belongs_to_value(older: Assertion, head: int) -> bool:
     """Whether the last word that both have is a part of the value: of a number in groups, of a name with its title."""
     last, value = older.tokens[head - 1], older.tokens[head : head + 1]
-    if last in _TITLES or (_NUMBER.fullmatch(last) and value and (_NUMBER.fullmatch(value[0]) or value[0] in _MONTHS)):
+    if last in TITLES or (_NUMBER.fullmatch(last) and value and (_NUMBER.fullmatch(value[0]) or value[0] in MONTHS)):
         return True
     is_name = older.raw[head - 1][:1].isupper() and bool(value) and older.raw[head][:1].isupper()
-    return is_name and last not in _MONTHS and last not in _WEEKDAYS
+    return is_name and last not in MONTHS and last not in WEEKDAYS
 
 
 def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -200,21 +201,22 @@ def sort_value(tokens: Sequence[str], raw: Sequence[str], before: Sequence[str],
     """What sort of value words are, given what stands around them."""
     if _is_when(tokens, before, after):
         return "when"
-    if all(_is_number(token) or token in _UNIT_JOINS for token in tokens):
+    if all(is_number(token) or token in _UNIT_JOINS for token in tokens):
         return "number"
-    if any(_is_number(token) or _names_time(token) for token in tokens) and not _is_title(raw):
+    if any(is_number(token) or names_time(token) for token in tokens) and not _is_title(raw):
         return "mixed"
-    if len(tokens) == 1 and _CODE.fullmatch(tokens[0]):
+    if len(tokens) == 1 and CODE.fullmatch(tokens[0]):
         return "code"
-    if len(tokens) == 1 and any(tokens[0] in states for states in _STATES):
+    if len(tokens) == 1 and any(tokens[0] in states for states in STATES):
         return "state"
-    is_name = not _ADJECTIVES.issuperset(tokens) and all(
-        word[:1].isupper() or word in _PARTICLES or _is_number(word) for word in raw
+    is_name = not ADJECTIVES.issuperset(tokens) and all(
+        word[:1].isupper() or word in PARTICLES or is_number(word) for word in raw
     )
     return "name" if is_name else "word"
 
 
-def _is_number(token: str) -> bool:
+def is_number(token: str) -> bool:
+    """Whether a lower-cased word is a number, in figures or in letters."""
     return token in _NUMBER_WORDS or (token[:1].isdecimal() and _NUMBER.fullmatch(token) is not None)
 
 
@@ -227,30 +229,31 @@ def _is_when(tokens: Sequence[str], before: Sequence[str], after: Sequence[str])
     if _is_wide_weekday(tokens, before, after):
         return True
     marks = [token for token in tokens if token not in _WHEN_JOINS]
-    named = [token for token in marks if _names_time(token)]
-    if len(tokens) == 1 and tokens[0] in _ALSO_NAMES and before and before[-1] not in _PREPOSITIONS | _LIMITS | {"of"}:
+    named = [token for token in marks if names_time(token)]
+    if len(tokens) == 1 and tokens[0] in ALSO_NAMES and before and before[-1] not in _PREPOSITIONS | _LIMITS | {"of"}:
         return False
     if named and not _JOINS.isdisjoint(tokens[1:]):
         return False
     if named:
-        return all(_names_time(token) or _NUMBER.fullmatch(token) for token in marks)
+        return all(names_time(token) or _NUMBER.fullmatch(token) for token in marks)
     follows = after[0] if after else ""
     return (
         bool(marks)
         and all(_NUMBER.fullmatch(token) for token in marks)
         and (
-            follows in _MONTHS
+            follows in MONTHS
             or follows in ("uhr", "h", "am", "pm", "o'clock")
-            or (bool(before) and before[-1] in _MONTHS)
+            or (bool(before) and before[-1] in MONTHS)
         )
     )
 
 
-def _names_time(token: str) -> bool:
+def names_time(token: str) -> bool:
+    """Whether a lower-cased word is a day, a month or a time."""
     return (
-        token in _WEEKDAYS
-        or token in _HABITUAL
-        or token in _MONTHS
+        token in WEEKDAYS
+        or token in HABITUAL
+        or token in MONTHS
         or token in _DAY_WORDS
         or (token[:1].isdecimal() and (_TIME.fullmatch(token) or _ISO_DATE.fullmatch(token)) is not None)
     )
@@ -278,7 +281,7 @@ def list_units(assertion: Assertion) -> frozenset[str]:
     """The words right behind numbers, which tell what they count."""
     pairs = zip(assertion.tokens, assertion.tokens[1:], strict=False)
     return list_stems(
-        word for number, word in pairs if _is_number(number) and not _names_time(word) and not _is_number(word)
+        word for number, word in pairs if is_number(number) and not names_time(word) and not is_number(word)
     )
 
 
@@ -292,7 +295,7 @@ def is_definite(assertion: Assertion) -> bool:
     before = assertion.tokens[: max(assertion.verb_at, 0)]
     if not before:
         return assertion.is_first
-    return before[0] not in _INDEFINITE | _SOMEBODYS and not (len(before) == 1 and before[0] in POINTERS)
+    return before[0] not in INDEFINITE | _SOMEBODYS and not (len(before) == 1 and before[0] in POINTERS)
 
 
 def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
@@ -303,16 +306,16 @@ def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
         slot: Where the newer one differs.
         is_marked: The newer one says that it is so now: what would be a list else is a change.
     """
-    if not _are_one_sort(slot):
+    if not _are_one_sort(slot) or not MODALS.isdisjoint(older.tokens[max(older.verb_at - 1, 0) : older.verb_at + 1]):
         return False
-    if older.tokens[0] in _NEVER and slot.before[-1] not in _LIMITS:
+    if older.tokens[0] in NEVER and slot.before[-1] not in _LIMITS:
         return False
     is_order = not older.is_first and (older.verb_at == 0 or older.tokens[0] in ("always", "bitte", "never"))
     if not is_order and not is_definite(older):
         return False
     if older.tokens[older.verb_at] in _SETTLED:
         return slot.older_sort in ("when", "number", "code") and not older.is_joined
-    if _PAST.match(older.tokens[older.verb_at]):
+    if PAST.match(older.tokens[older.verb_at]):
         return False
     return _allows(older, slot, is_order=is_order, is_marked=is_marked)
 
@@ -328,7 +331,7 @@ def _are_one_sort(slot: Slot) -> bool:
     if len(sorts) > 1:
         return sorts <= {"name", "code", "number"} and _has_one(slot)
     if sorts == {"state"}:
-        return any(slot.older[0] in states and slot.newer[0] in states for states in _STATES)
+        return any(slot.older[0] in states and slot.newer[0] in states for states in STATES)
     return True
 
 
@@ -353,7 +356,7 @@ def _allows(older: Assertion, slot: Slot, *, is_order: bool, is_marked: bool) ->
 
 def is_one_of_many(older: Assertion) -> bool:
     """Whether a clause speaks of a relative, a friend or a pet without a name: there may be several."""
-    return not _MANY.isdisjoint(older.tokens[: older.verb_at]) and not any(
+    return not MANY.isdisjoint(older.tokens[: older.verb_at]) and not any(
         word[:1].isupper() for word in older.raw[1 : older.verb_at]
     )
 
@@ -367,15 +370,15 @@ def _allows_order(verb: str, mid: Sequence[str], slot: Slot) -> bool:
 def _allows_when(older: Assertion, verb: str, mid: Sequence[str], slot: Slot, *, is_marked: bool) -> bool:
     if verb in HAVE:
         return False
-    if not _HABITUAL.isdisjoint((*slot.older, *slot.newer)) and not is_marked:
+    if not HABITUAL.isdisjoint((*slot.older, *slot.newer)) and not is_marked:
         return False
-    allowed = _PREPOSITIONS | _SCHEDULED | _LIMITS | _WEEKDAYS | _MONTHS | {"end", "beginning", "middle", "of"}
+    allowed = _PREPOSITIONS | _SCHEDULED | _LIMITS | WEEKDAYS | MONTHS | {"end", "beginning", "middle", "of"}
     if not allowed.issuperset(mid):
         return verb not in BE and older.is_first and is_marked
     if older.is_first:
         return is_marked or verb not in (*BE, *WORK)
     nouns = older.tokens[: older.verb_at]
-    return is_marked or (_OFTEN.isdisjoint(nouns) and (len(nouns) > 1 or slot.older[0] not in _WEEKDAYS))
+    return is_marked or (OFTEN.isdisjoint(nouns) and (len(nouns) > 1 or slot.older[0] not in WEEKDAYS))
 
 
 def _allows_number(older: Assertion, verb: str, mid: Sequence[str], slot: Slot) -> bool:
@@ -389,12 +392,12 @@ def _allows_number(older: Assertion, verb: str, mid: Sequence[str], slot: Slot) 
         return not mid and ("of" in slot.after or "de" in slot.after)
     if verb in ("run", "runs", "use", "uses", "läuft") and len(mid) == 1 and mid[0] not in _PREPOSITIONS:
         return older.raw[older.verb_at + 1][0].isupper() or all("." in value[0] for value in (slot.older, slot.newer))
-    if verb in BE and older.is_first and mid and not _LABELS.intersection(mid):
+    if verb in BE and older.is_first and mid and not LABELS.intersection(mid):
         return False
-    if slot.older_sort == "code" and mid and not (_LABELS | _ATTRIBUTES).intersection(mid) and verb in BE:
+    if slot.older_sort == "code" and mid and not (LABELS | _ATTRIBUTES).intersection(mid) and verb in BE:
         return mid[-1] in ("at", "set", "to")
-    return (_PREPOSITIONS | _LABELS | _ATTRIBUTES | _SCHEDULED | _LIMITS | HAVE).issuperset(mid) or (
-        bool(_LABELS.intersection(mid[-1:])) and verb in BE
+    return (_PREPOSITIONS | LABELS | _ATTRIBUTES | _SCHEDULED | _LIMITS | HAVE).issuperset(mid) or (
+        bool(LABELS.intersection(mid[-1:])) and verb in BE
     )
 
 
@@ -421,14 +424,14 @@ def _has_one(slot: Slot) -> bool:
         return False
     if "of" in nouns:
         nouns = nouns[: nouns.index("of")]
-    if not nouns or nouns[-1] in _MANY:
+    if not nouns or nouns[-1] in MANY:
         return False
     if {slot.older_sort, slot.newer_sort} & {"word", "state", "mixed"}:
-        is_word = len(slot.older) == len(slot.newer) == 1 or not _FAVOURITE.isdisjoint(nouns)
-        return is_word and (nouns[-1] in _ONE_WORDS or not _FAVOURITE.isdisjoint(nouns))
-    return nouns[-1] in _ONE_NAMES | _ONE_WORDS or not _FAVOURITE.isdisjoint(nouns) or _has_contact(nouns)
+        is_word = len(slot.older) == len(slot.newer) == 1 or not FAVOURITE.isdisjoint(nouns)
+        return is_word and (nouns[-1] in ONE_WORDS or not FAVOURITE.isdisjoint(nouns))
+    return nouns[-1] in ONE_NAMES | ONE_WORDS or not FAVOURITE.isdisjoint(nouns) or _has_contact(nouns)
 
 
 def _has_contact(nouns: Sequence[str]) -> bool:
     """Whether it is the one noun of a place ("the contact at Acme")."""
-    return len(nouns) > 2 and nouns[-2] in ("at", "in", "for") and nouns[-3] in _ONE_NAMES  # noqa: PLR2004
+    return len(nouns) > 2 and nouns[-2] in ("at", "in", "for") and nouns[-3] in ONE_NAMES  # noqa: PLR2004

@@ -1,0 +1,121 @@
+"""The words of change: what says that something is not as it was, and a statement without what only surrounds it.
+
+Source: own grammar, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from everfold.core.statements.assertions import (
+    REMEMBERED_TEXTS,
+    expand,
+)
+from everfold.core.statements.given_up import join_titles, list_given_up
+from everfold.core.text.patterns import compile_pattern
+
+CHANGED_WORDS: Final = (
+    "moved pushed postponed rescheduled changed extended raised lowered renamed relocated migrated upgraded delayed shifted shortened increased reduced updated"
+    " reassigned transferred switched bumped dropped rose went climbed fell grew grown rebooked slipped swapped promoted downgraded halved doubled cut upped"
+    " tightened loosened handed adjusted trimmed expanded renewed refinanced revised corrected amended passed handed push move change raise extend rebook reschedule"
+)
+
+
+CHANGE: Final = rf"\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on))\b"
+
+
+CHANGED_TO: Final = rf"{CHANGE}[^;!?]*\b(?:to|until|into|auf|nach|à|au|para|al|alle|naar|tot) (?P<new>[^,;!?]+)"
+
+
+_MARKS: Final = (
+    r"\b(?:now|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
+    r"|sorry|meant|misread|oops|scratch|update|correct\w*|finalement|jetzt|nun|inzwischen|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
+)
+
+
+SOFT_MARKS: Final = re.compile(
+    r"(?i)\b(?:now|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|from now on|actually|starting|after all|finalement|jetzt|nun|inzwischen"
+    r"|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
+)
+"""Words that only say that it is so now; a clause is compared without them."""
+
+
+LEADS: Final = re.compile(
+    r"(?i)^(?:since|as of|because of|starting|from|this|due to|after|for) [^,]*?,? ?(?=\b(?:i|we|my|our|the|nous|je)\b)"
+)
+
+
+WHEN_CHANGED: Final = re.compile(
+    r"(?i)\b(?:as of|since|starting|effective|from|last|this|on|in) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|week|month|year|season)(?= (?:i|we|my|our|the)\b|,)|\b(?:last|this) \w+$|\b(?:a|two|three) \w+ ago\b"
+)
+
+
+DENIALS: Final = re.compile(
+    r"\b(?:not|no longer|never|nicht|kein\w*|niet|geen|ne|(?<!is )(?<!are )(?<!has )(?<!have )no|non|não|не)\b",
+    re.IGNORECASE,
+)
+
+
+FIRST_PERSON: Final = re.compile(
+    r"\b(?:i|we|my|our|me|us|ich|wir|je|nous|yo|mi|io|ik|wij|eu|mein|unser|mon|notre|mio|mijn|meu|minha)\b",
+    re.IGNORECASE,
+)
+
+
+_OPPOSITES: Final = (
+    (r"\b(?:closed|shut|blocked)\b", r"\b(?:re-?opened|open again|clear again)\b"),
+    (
+        r"\b(?:out of order|broken|down|not working|out of service|faulty)\b",
+        r"\b(?:fixed|repaired|works again|working again|back up|back in service)\b",
+    ),
+    (r"\b(?:unpaid|outstanding|overdue|not paid)\b", r"\b(?:paid|settled)\b"),
+    (
+        r"\b(?:out|away|on [\w ]*leave|on vacation|on holiday|off sick|sick|in hospital|in the hospital)\b",
+        r"\b(?:is back|back from|are back)\b",
+    ),
+    (r"\b(?:in the shop|in repair|being repaired)\b", r"\bback\b"),
+)
+"""A state, and the words that say that it has ended."""
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def says_change(newer: str) -> bool:
+    """Whether a statement says itself that something is not as it was."""
+    expanded = expand(newer)
+    lowered = expanded.lower()
+    return bool(compile_pattern(CHANGE).search(lowered) or compile_pattern(_MARKS).search(lowered)) or bool(
+        list_given_up(expanded)
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def prepare_statement(text: str) -> str:
+    """A statement without what only opens or explains it, a phrase that leads it put behind."""
+    told = join_titles(expand(text).strip()).strip(" .")
+    told = _TAILS.sub("", _ASIDE.sub(" ", told))
+    if (led := _LED.match(told)) is not None:
+        told = f"{led['rest']} {led['lead'][:1].lower()}{led['lead'][1:]}"
+    return told
+
+
+_ASIDE: Final = re.compile(r", (?:who|which|whose) [^,]*, ")
+
+
+_TAILS: Final = re.compile(
+    r",? (?:because|although|even though|whereas|weil|obwohl|parce que|porque|perché|omdat) .*$|, (?:which|who|where) .*$"
+)
+"""Why something is so, or what else it is: the statement falls with what it is said of."""
+
+
+_LED: Final = re.compile(
+    r"(?P<lead>(?:For|At|In|On|After|With|During|From) (?:the |my |our |every |each )?(?:\w+ ?){1,3}?),? (?P<rest>(?:I|we|my|our|the) .+)"
+)
+
+
+def says_opposite(told: str, said: str) -> bool:
+    """Whether one text tells a state and the other that it has ended."""
+    lowered, older = told.lower(), said.lower()
+    return any(
+        compile_pattern(state).search(older) and compile_pattern(ended).search(lowered) for state, ended in _OPPOSITES
+    )

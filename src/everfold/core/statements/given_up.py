@@ -1,0 +1,125 @@
+"""What a statement says is given up, left behind or not so any more, beside what the marks of `change_marks` name.
+
+Source: own grammar, English, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+"""
+# ruff: noqa: RUF001  (marks of other scripts are what this is about)
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from everfold.core.statements.assertions import REMEMBERED_TEXTS, list_tokens
+from everfold.core.statements.frames import LIGHT, list_plain
+from everfold.core.text.patterns import compile_pattern
+
+_OLD: Final = r"(?P<old>[^,;!?]+?)"
+_END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
+_EXCHANGED: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| for\b| in favou?r\b| with\b| by\b| last\b| yesterday\b| into\b| to\b))"
+_LEFT: Final = (
+    r"\b(?:ripped out|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned|replaced"
+    r"|finished|done with|moved on from|moved away from|moved out of|moving out of|moved [^,;!?]*? (?:off|out of)|decided against|changed (?:my|our) mind about|gone off"
+    r"|went off|split up|broke up with|broke off|took \w+ off|threw out|abandoned|phased out|said goodbye to|walked away from|switched away from|tired of"
+    rf"|fed up with|no more|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
+)
+_PATTERNS: Final = (
+    _LEFT,
+    rf"\b(?:instead of|rather than|in place of) {_OLD}{_END}",
+    rf"\brather [^,;]*? than {_OLD}{_END}",
+    rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
+    rf"\bfrom {_OLD} (?:over )?to\b",
+    rf"\blet {_OLD} go\b",
+    rf"\b(?:gave|sent|threw|took|got|shut|turned) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down)\b",
+    rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
+    rf"[,;] (?:and )?(?:not|no longer) {_OLD}{_END}",
+    rf"\bused to be {_OLD}{_END}",
+)
+_GONE: Final = (
+    rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:closed down|shut down|went downhill"
+    r"|went out of business|left(?: us| me| the \w+)?|stepped (?:down|back)|moved (?:out|away|on)|passed away|died|retired|resigned|quit|out(?: sick)?|away|gone|sick"
+    r"|on [\w ]*leave|went on [\w ]*leave|(?:way )?too [\w ]+?|fell through|broke(?: down)?|being \w+ed|can not|could not|full|sold out|fully booked|had to cancel|cancell?ed|backed out|pulled out|dropped out|injured|fired)"
+    r"(?=[,;.!?]|$| and| so| last| this| to\b| the\b| make| do\b)"
+)
+"""Somebody or something that is not there any more, as the subject of a clause."""
+_CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
+_ADVERBS: Final = (
+    r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
+    r"|this (?:week|month|year|morning|season)|for good|completely|altogether|entirely)\b"
+)
+_DENIED: Final = (
+    r"\b(?:(?:is|are|was|were|do|does|did|will|can|am|has|have|would) not|will no longer|can no longer|no longer|not)\b"
+)
+_ANY_MORE: Final = r"\b(?:any ?more|any longer|no longer|after all|these days|no more)\b"
+_REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)) (?:that )?"
+_CUES: Final = (
+    r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
+    r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place"
+    r"|stop|stopped|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
+)
+"""Words of which one stands in whatever gives something up."""
+_FIRST: Final = re.compile(r"\s*(?:i|we)\b")
+_POINTING: Final = re.compile(r"\s*(?:he|she|it|they|that)\b")
+_CLAUSES: Final = re.compile(
+    r"\s*(?:(?<!\d)[,;:!?]|[,;:!?](?!\d)|[。，；、])+\s*(?:(?:and|but|so|because|since)\s+)?|\.\s+|\s+(?:and|but|so|because|since|und|aber|sondern|et|mais|y|pero|sino|e|ma|maar|mas)\s+|\s+[-–—]\s+"
+)
+_TITLE_DOTS: Final = re.compile(r"\b(St|Dr|Mr|Mrs|Ms|No|Prof)\. (?=[A-Z\d])")
+
+
+class GivenUp(NamedTuple):
+    """What is said to be given up.
+
+    Attributes:
+        words: The stems of what it says.
+        is_clause: Whether it is a whole clause, with a subject, that is denied.
+        is_first: Whether the speaker is the subject of that clause.
+        is_pointing: Whether its subject is only pointed at ("she does not live there any more").
+        is_gone: Whether it is a place or a person that is not there any more.
+    """
+
+    words: frozenset[str]
+    is_clause: bool
+    is_first: bool
+    is_pointing: bool
+    is_gone: bool = False
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def list_given_up(expanded: str) -> tuple[GivenUp, ...]:
+    """What an expanded statement says is given up."""
+    if compile_pattern(_CUES).search(expanded.lower()) is None:
+        return ()
+    return tuple(one for one in _find_given_up(expanded.lower()) if one.words)
+
+
+def _find_given_up(lowered: str) -> Iterator[GivenUp]:
+    for pattern in _PATTERNS:
+        for found in compile_pattern(pattern).finditer(lowered):
+            yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))
+    for found in compile_pattern(_GONE).finditer(lowered):
+        yield _read(found["old"])._replace(is_gone=compile_pattern(_CLOSED).search(found[0]) is not None)
+    clauses = split_clauses(lowered)
+    for clause in (compile_pattern(_REPORTED).sub("", one) for one in clauses):
+        said = compile_pattern(_DENIED).sub(" ", clause)
+        if said != clause and (len(clauses) > 1 or compile_pattern(_ANY_MORE).search(clause)):
+            yield _read(compile_pattern(_ANY_MORE).sub(" ", said), is_clause=True)
+
+
+def _read(words: str, *, is_clause: bool = False) -> GivenUp:
+    stems = list_plain(list_tokens(words))
+    return GivenUp(
+        stems - LIGHT if is_clause else stems,
+        is_clause,
+        is_clause and _FIRST.match(words) is not None,
+        is_clause and _POINTING.match(words) is not None,
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def split_clauses(text: str) -> tuple[str, ...]:
+    """The clauses of a text, also those joined by "so" and "because"."""
+    return tuple(part.strip(" .") for part in _CLAUSES.split(join_titles(text)) if part.strip(" ."))
+
+
+def join_titles(text: str) -> str:
+    """A text without the dots of "Dr. Lee" and "St. Anne's"."""
+    return _TITLE_DOTS.sub(r"\1 ", text)

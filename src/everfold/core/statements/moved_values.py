@@ -1,0 +1,138 @@
+"""Whether a newer statement says that what an older clause speaks of was moved, raised or renamed to another value.
+
+Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+"""
+
+import re
+from typing import Final
+
+from everfold.core.statements.assertions import (
+    list_tokens,
+    read_assertion,
+)
+from everfold.core.statements.changes import CHANGE, CHANGED_TO, CHANGED_WORDS
+from everfold.core.statements.frames import (
+    CALLED,
+    GENERIC,
+    LIGHT,
+    Frame,
+    Phrase,
+    is_named,
+    list_plain,
+    make_plain,
+    read_phrase,
+)
+from everfold.core.statements.given_up import split_clauses
+from everfold.core.statements.other_things import covers_subject
+from everfold.core.statements.quotes import NOTHING
+from everfold.core.statements.rules import list_word_set
+from everfold.core.statements.single_values import LONG, names_one
+from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.stems import stem
+
+
+def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
+    """Whether the newer one says that what the older one speaks of was changed to another value."""
+    if _is_painted(told, frame):
+        return True
+    found = compile_pattern(CHANGED_TO).search(told.lower())
+    if found is None:
+        return False
+    named = _list_changed(told[: found.start("new")].lower())
+    thing, content = named - GENERIC - _AGENTS, make_plain(frame.clause.content)
+    new = _read_value(told[found.start("new") : found.end("new")])
+    if new is None or new.words <= content:
+        return False
+    if _is_handed_on(named, told, new, frame) or _names_all(named, frame, content) or _is_renamed(named, told, frame):
+        return True
+    value = next((phrase for phrase in frame.phrases if are_comparable(phrase, new)), None)
+    if value is None or not thing <= content | GENERIC:
+        return False
+    if frame.clause.is_first:
+        verb = frozenset((frame.verb,)) - {"be", "have"}
+        return bool(thing & ((frame.phrases[0].words - GENERIC - value.words) | verb))
+    return covers_subject(frame.subject, frame.clause, words)
+
+
+def _list_changed(before: str) -> frozenset[str]:
+    """The words of what was changed: behind the verb, or before it where nothing stands there."""
+    clause = split_clauses(before)[-1] if _FIRST_CHANGE.search(split_clauses(before)[-1]) else before
+    verb = _FIRST_CHANGE.search(clause)
+    behind = _list_named(clause[verb.end() :]) if verb else NOTHING
+    return behind if behind and not re.match(r"\s*from\b", clause[verb.end() if verb else 0 :]) else _list_named(clause)
+
+
+def _list_named(text: str) -> frozenset[str]:
+    return make_plain(read_assertion(" ".join(word for word in text.split() if word not in _CHANGE_WORDS)).content)
+
+
+_FIRST_CHANGE: Final = re.compile(CHANGE)
+
+
+_CHANGE_WORDS: Final = list_word_set(
+    f"{CHANGED_WORDS} back up down over forward has have had was were been got just being will asked decided from to now they he she we i it had"
+)
+
+
+_AGENTS: Final = frozenset(
+    map(
+        stem,
+        (
+            "landlord doctor company boss manager airline school marketing management ops client customer team office owner vet pharmacist bank hotel organiser organizer legal"
+            " finance design compliance"
+        ).split(),
+    )
+)
+"""Who changes a thing without being it."""
+
+
+def _is_handed_on(named: frozenset[str], told: str, new: Phrase, frame: Frame) -> bool:
+    """Whether what one person leads or owns was handed to another."""
+    if new.sort != "name" or not frame.phrases or not is_named(frame.clause.raw[: frame.clause.verb_at]):
+        return False
+    is_handed = re.search(r"\b(?:handed|passed|transferred|reassigned)\b", told.lower()) is not None
+    return is_handed and frame.phrases[0].words <= named
+
+
+def _is_painted(told: str, frame: Frame) -> bool:
+    """Whether the older one's subject is said to be made something else ("we painted the fence brown")."""
+    found = _MADE.search(told)
+    return (
+        found is not None
+        and frame.is_copula
+        and bool(frame.subject)
+        and list_plain(list_tokens(found["thing"].lower())) == frame.subject
+    )
+
+
+_MADE: Final = re.compile(
+    r"\b(?:re)?(?:painted|named|dyed|labelled|titled) (?P<thing>(?:the|my|our|his|her|their) [\w ]+?) (?P<new>[\w'-]+|(?:The |[A-Z])[\w' ]+)\s*$"
+)
+
+
+def _names_all(named: frozenset[str], frame: Frame, content: frozenset[str]) -> bool:
+    """Whether all that the older one says is named as what has changed."""
+    whole = content - LIGHT - GENERIC - CALLED
+    return len(whole) > LONG and whole <= named and named <= content | GENERIC | _AGENTS and bool(frame.subject)
+
+
+def _is_renamed(named: frozenset[str], told: str, frame: Frame) -> bool:
+    """Whether exactly the older one's subject is said to be changed, where the older one says what it is."""
+    if not frame.is_copula or not frame.phrases or frame.phrases[0].join or named - _AGENTS != frame.subject:
+        return False
+    is_one = (frame.phrases[0].is_definite and frame.phrases[0].sort != "state") or names_one(frame)
+    return is_one and re.search(r"\b(?:changed|renamed|switched|swapped)\b", told.lower()) is not None
+
+
+def _read_value(words: str) -> Phrase | None:
+    clause = read_assertion(f"It is to {words.strip(' .')}")
+    return read_phrase(clause, "to", range(3, len(clause.tokens))) if len(clause.tokens) > 3 else None  # noqa: PLR2004
+
+
+def are_comparable(one: Phrase, other: Phrase) -> bool:
+    """Whether two phrases tell values of one sort, and count the same."""
+    if one.sort == other.sort and one.sort in ("when", "name", "code"):
+        return True
+    if one.sort == other.sort == "number":
+        return one.unit == other.unit or not one.unit or not other.unit
+    return {one.sort, other.sort} <= {"number", "when", "code"} and not one.unit and not other.unit

@@ -1,0 +1,176 @@
+"""Whether a newer statement speaks of another thing of the same sort: a number, an owner or a word beside the noun tells.
+
+"My son's therapist" is not "my therapist", "the guest password" is not "the password", "the course book" is not "the
+course", and what is told of the end of something takes nothing from what is told of its start.
+
+Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from everfold.core.statements.assertions import (
+    BE,
+    REMEMBERED_TEXTS,
+    VERBS,
+    Assertion,
+    is_adverb,
+    list_stems,
+    list_tokens,
+    read_assertion,
+)
+from everfold.core.statements.frames import (
+    AUXILIARIES,
+    DURATIONS,
+    GENERIC,
+    JOINS,
+    LIGHT,
+    TIMES,
+    counts,
+    list_own_names,
+    list_plain,
+    make_plain,
+)
+from everfold.core.statements.given_up import split_clauses
+from everfold.core.statements.rules import list_word_set
+from everfold.core.statements.slots import names_time
+from everfold.core.text.stems import PLAIN_FORMS, stem
+
+_BESIDE: Final = list_word_set(
+    "the my our a an his her their your wrong correct different new old so that because me us you finally and und et y e en der die das den mein meine unser unsere le la les mon ma"
+    " notre el los mi il mio mia de het mijn o meu minha"
+)
+"""What may stand before a noun without telling its thing from another."""
+_FOREIGN: Final = list_word_set(
+    "der die das und ist nicht ein eine mein meine unser unsere le la les mon ma notre est el los las mi es il lo è o os um uma meu minha é het een mijn de ora agora nu para"
+    " wurde haben habe ich wir je nous yo io noi ik wij eu nós não"
+)
+"""Of languages in which no noun stands behind another to tell what it is of."""
+_PARTICLES: Final = list_word_set("out up off back down over away up")
+_OF: Final = list_word_set("for of de für von di van do da")
+_OPPOSITES: Final = tuple(
+    (list_word_set(one), list_word_set(other), is_verb)
+    for one, other, is_verb in (
+        ("start starts begin begins", "end ends finish finishes", True),
+        ("open opens", "close closes", True),
+        ("arrive arrives land lands", "leave leaves depart departs", True),
+        ("first", "last second third", False),
+        ("old", "new", False),
+        ("this", "next last", False),
+        ("adult adults", "child children", False),
+    )
+)
+"""What tells two things of one sort apart, as a verb or beside a subject's noun."""
+_JOURNEY: Final = re.compile(r"\bfrom (?:(?!\b(?:is|are|was|were|has|have|be)\b)[\w'.]+ ){1,4}to\b")
+_OF_WORDS: Final = 4
+
+
+def covers_subject(subject: frozenset[str], older: Assertion, told: frozenset[str]) -> bool:
+    """Whether words tell the subject of an older clause, with its numbers, or at least the name that it has."""
+    numbers = frozenset(word for word in subject if word[:1] == "#" or any(letter.isdigit() for letter in word))
+    names = list_own_names(older)
+    return (
+        bool(subject) and numbers <= told and (subject - GENERIC <= told or (bool(names) and names - GENERIC <= told))
+    )
+
+
+@lru_cache(maxsize=4 * REMEMBERED_TEXTS)
+def speaks_of_another(newer: str, older: str) -> bool:
+    """Whether the newer statement, both expanded, names another thing of the sort that the older one speaks of."""
+    return _is_turned(newer, older) or _has_other_modifier(newer, older)
+
+
+def _is_turned(newer: str, older: str) -> bool:
+    told, said = [word.lower() for word in list_tokens(newer)], [word.lower() for word in list_tokens(older)]
+    clause = read_assertion(older)
+    named = said[: max(clause.verb_at, 0)]
+    for first, second, is_verb in _OPPOSITES:
+        for one, other in ((first, second), (second, first)):
+            if _has_only(said if is_verb else named, one, other) and _has_only(told, other, one):
+                return True
+    return not _JOURNEY.search(newer.lower()) and any(
+        _goes_back(told, said[at], said[at + 1]) for at in range(len(said) - 1) if said[at] in ("to", "from")
+    )
+
+
+def _has_only(words: Sequence[str], one: frozenset[str], other: frozenset[str]) -> bool:
+    return not one.isdisjoint(words) and other.isdisjoint(words)
+
+
+def _goes_back(told: Sequence[str], join: str, place: str) -> bool:
+    turned = ("from" if join == "to" else "to", place)
+    return bool(list_stems((place,))) and turned in pairwise(told)
+
+
+def _has_other_modifier(newer: str, older: str) -> bool:
+    """Whether the subject of the older one stands in the newer one, but nowhere without a word that makes it another's."""
+    said = read_assertion(older)
+    subject = make_plain(said.subject) - GENERIC
+    if said.is_first or not subject:
+        return False
+    return names_another(newer, subject, make_plain(said.content))
+
+
+def names_another(newer: str, subject: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether some words stand in the newer statement only beside others that are not known."""
+    found = [
+        _is_modified(clause, at, subject, known)
+        for clause in map(read_assertion, split_clauses(newer))
+        for at, word in enumerate(clause.tokens)
+        if list_plain((word,)) & subject
+    ]
+    return bool(found) and all(found)
+
+
+def _is_modified(clause: Assertion, at: int, subject: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether the noun at a place of a clause has an owner, a word or a phrase beside it that the older one lacks."""
+    raw, told = clause.raw, clause.tokens
+    follows = told[at + 1] if at + 1 < len(told) else ""
+    if follows == "'s":
+        return not list_plain(told[at + 2 : at + 3]) <= known | GENERIC
+    if follows in ("next", "opposite"):
+        return True
+    is_english = _FOREIGN.isdisjoint(told)
+    if is_english and follows and raw[at + 1].islower() and _is_other_noun(follows, known):
+        return True
+    before = at - 1
+    while before >= 0 and list_plain((told[before],)) & subject:
+        before -= 1
+    if before > 0 and told[before] == "'s" and not make_plain((stem(told[before - 1]),)) <= known:
+        return True
+    if (
+        is_english
+        and before >= 0
+        and told[before] not in _BESIDE
+        and told[before] != "'s"
+        and _is_other_noun(told[before], known)
+    ):
+        return True
+    end = clause.verb_at if at < clause.verb_at and follows in JOINS else at + 2 + _OF_WORDS
+    return follows in (JOINS if at < clause.verb_at else _OF) and _is_of_another(told[at + 2 : end], known)
+
+
+def _is_of_another(words: Sequence[str], known: frozenset[str]) -> bool:
+    end = next((at for at, word in enumerate(words) if word in JOINS or word in VERBS or word in BE), len(words))
+    named = list_plain(words[:end]) - LIGHT - DURATIONS
+    return bool(named) and not named & (known | GENERIC) and not any(map(counts, words[:end]))
+
+
+def _is_other_noun(word: str, known: frozenset[str]) -> bool:
+    """Whether a word is a noun that the older one lacks: no verb, no number, no word of grammar."""
+    if not word.isascii():
+        return False
+    is_grammar = (
+        word in JOINS | VERBS | AUXILIARIES | _PARTICLES or is_adverb(word) or word in PLAIN_FORMS or counts(word)
+    )
+    if is_grammar or names_time(word) or word.endswith(("ed", "ing")) or not word[:1].isalpha():
+        return False
+    stems = list_plain((word,))
+    return bool(stems) and not stems & (known | GENERIC | LIGHT | TIMES) and not _may_be_verb(word)
+
+
+def _may_be_verb(word: str) -> bool:
+    return word.endswith("s") and not word.endswith("ss")
