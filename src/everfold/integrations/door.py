@@ -14,7 +14,8 @@ of `everfold.open_sync` when they are not on the engine's own loop.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -73,12 +74,36 @@ class Reach:
 
     def __init__(self, portal: BlockingPortal | None) -> None:
         self._portal = portal
+        self._loop = _find_loop() if portal is None else None
+        self._started: set[object] = set()
 
     async def call(self, act: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Run an async function where the engine runs, from an event loop."""
+        """Run an async function where the engine runs, from an event loop.
+
+        Raises:
+            InvalidInputError: the engine runs on another event loop of the program.
+        """
         if self._portal is None:
+            self._require_loop()
             return await act()
         return await asyncio.wrap_future(self._portal.start_task_soon(act))
+
+    def start(self, act: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Begin an async function where the engine runs, from a callback on an event loop that cannot wait for it."""
+        if self._portal is None:
+            self._require_loop()
+            task = asyncio.get_running_loop().create_task(act())
+            self._started.add(task)  # the event loop itself keeps no reference
+            task.add_done_callback(self._started.discard)
+        else:
+            self._portal.start_task_soon(act)
+
+    def _require_loop(self) -> None:
+        if self._loop is not None and _find_loop() is not self._loop:
+            raise InvalidInputError(
+                "the call comes from another event loop than the engine's: open the engine with everfold.open_sync, whose "
+                "handles serve every loop and thread"
+            )
 
     def block(self, act: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """Run an async function where the engine runs, from a thread without an event loop.
@@ -140,6 +165,7 @@ class Door(Reach):
         self._converted = Converted(convert or list)
         self._lock = anyio.Lock()
         self._known_ids: frozenset[str] = frozenset()
+        self._left: list[JsonObject] = []
         self._held: tuple[str | None, Sequence[JsonValue] | None] = (None, None)
 
     async def take(self, messages: Iterable[Given]) -> list[int]:
@@ -151,10 +177,24 @@ class Door(Reach):
             InvalidInputError: a message is none, or a result belongs to no call; nothing was stored.
         """
         given = list(messages)
-        async with self._lock:
+        async with self._hold():
             unknown = [message for message in given if message.id not in self._known_ids]
             seqs = await self._append(await self._leave_stored(unknown)) if unknown else []
             self._known_ids = frozenset(message.id for message in given)
+        return seqs
+
+    async def add(self, message: Given) -> list[int]:
+        """Store one more message of the last list, unless the log has it, and give its sequence numbers.
+
+        Raises:
+            InvalidInputError: it is none, or a result belongs to no call; nothing was stored.
+        """
+        async with self._hold():
+            return await self._add(message)
+
+    async def _add(self, message: Given) -> list[int]:
+        seqs = await self._append(await self._leave_stored([message]))
+        self._known_ids |= {message.id}
         return seqs
 
     async def _leave_stored(self, given: Sequence[Given]) -> list[Given]:
@@ -191,7 +231,7 @@ class Door(Reach):
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
             OpenStepError: the model is asked while calls of its last reply wait for their results.
         """
-        async with self._lock:
+        async with self._hold():
             if self._held != (system, tools):
                 await self.session.configure(system=system, tools=tools)
                 self._held = (system, tools)
@@ -213,9 +253,8 @@ class Door(Reach):
             message: The reply. Where the framework keeps it, its id is the one that it has in later lists.
             counted_tokens: What the provider counted for the request, cached tokens included; 0 where it did not.
         """
-        async with self._lock:
-            seqs = await self._append(await self._leave_stored([message]))
-            self._known_ids |= {message.id}
+        async with self._hold():
+            seqs = await self._add(message)
             await self.session.observe_usage(asked.window, counted_tokens=counted_tokens)
         return seqs
 
@@ -228,15 +267,35 @@ class Door(Reach):
             text: Its text so far.
             reason: Why it ends there, in words.
         """
-        if not text.strip():
-            return
+        self._note_left(text, reason)
+        await self._settle()
+
+    def leave(self, text: str, *, reason: str) -> None:
+        """As `break_off`, from a callback that cannot wait: it is stored before anything else is."""
+        self._note_left(text, reason)
+        self.start(self._settle)
+
+    def _note_left(self, text: str, reason: str) -> None:
+        if text.strip():
+            self._left.append(write_interrupted(text, reason=reason))
+
+    async def _settle(self) -> None:
         with anyio.CancelScope(shield=True):
-            async with self._lock:
-                await self.session.append(write_interrupted(text, reason=reason))
+            async with self._hold():
+                pass
+
+    @asynccontextmanager
+    async def _hold(self) -> AsyncIterator[None]:
+        """The door alone, once what stopped replies had said is stored."""
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                while self._left:
+                    await self.session.append(self._left.pop(0))
+            yield
 
 
 class Doors(Reach):
-    """The doors of the conversations of one user with one agent, each found by its session key."""
+    """The doors of the conversations with an engine, each found by its user, its agent, and its session key."""
 
     def __init__(
         self,
@@ -251,17 +310,22 @@ class Doors(Reach):
         super().__init__(portal)
         self._convert = convert
         self._user, self._agent, self._limit = user, agent, limit
-        self._doors: OrderedDict[str, Door] = OrderedDict()
+        self._doors: OrderedDict[tuple[str, str, str], Door] = OrderedDict()
 
-    async def find(self, key: str) -> Door:
-        """The door of the conversation with this session key, which is opened where it is not at hand."""
-        door = self._doors.get(key)
+    async def find(self, key: str, *, user: str | None = None, agent: str | None = None) -> Door:
+        """The door of the conversation with this session key, which is opened where it is not at hand.
+
+        Args:
+            key: The session key.
+            user: Who speaks; the user of all doors when left out.
+            agent: The assistant; the agent of all doors when left out.
+        """
+        name = (user or self._user, agent or self._agent, key)
+        door = self._doors.get(name)
         if door is None:
-            session = await self._engine.session(
-                user=self._user, agent=self._agent, key=key, limit=self._limit, create=False
-            )
-            door = self._doors.setdefault(key, Door(session, portal=self._portal, convert=self._convert))
-        self._doors.move_to_end(key)
+            session = await self._engine.session(user=name[0], agent=name[1], key=key, limit=self._limit, create=False)
+            door = self._doors.setdefault(name, Door(session, portal=self._portal, convert=self._convert))
+        self._doors.move_to_end(name)
         while len(self._doors) > MOST_DOORS:
             self._doors.popitem(last=False)
         return door
@@ -270,6 +334,14 @@ class Doors(Reach):
 def _unwrap(handle: T | Blocking[T]) -> tuple[T, BlockingPortal | None]:
     """The object of the async face, and the way to its thread where it has one of its own."""
     return unwrap(handle) if isinstance(handle, Blocking) else (handle, None)
+
+
+def _find_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs here; None on a thread without one, and under another kind of loop."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _name_each(message: Given) -> list[tuple[str, Mapping[str, object]]]:

@@ -108,7 +108,7 @@ class Connection:
     async def add_result(self, call_id: str, output: str) -> None:
         """Store what a tool gave, which no call of the model may follow."""
         given = self._give_result({"type": "function_call_output", "call_id": call_id, "output": output})
-        await self.door.call(lambda: self.door.take([given]))
+        await self.door.call(lambda: self.door.add(given))
 
     async def reply(self, output: Sequence[Any], *, counted_tokens: int) -> None:
         """Store what the model said."""

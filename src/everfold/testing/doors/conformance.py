@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from everfold.core.log.messages import Message
+from everfold.core.log.messages import Message, ResultPart
 from everfold.engine import Everfold
 from everfold.session import Session, iterate_log
 from everfold.testing.judges.requests import check_openai_request, check_responses_request
@@ -134,11 +134,12 @@ async def run_conformance(open_agent: OpenAgent, open_engine: OpenEngine, folder
         async with open_agent(store, provider.url) as agent:
             await _run(agent, provider, turns[len(turns) // 2 :], thread="long")
             await asyncio.gather(*(_run(agent, provider, side, thread=name) for name, side in sides.items()))
-        _check_requests(provider.asked, [*turns, *sides["left"], *sides["right"]])
     async with open_engine(store) as engine:
         for thread, planned in {"long": turns, **sides}.items():
-            session = await engine.session(user=USER, agent=AGENT, key=thread)
+            session = await engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
             await _check_log(session, planned)
+        window = await session.window(preview=True)
+    _check_requests(provider.asked, [*turns, *sides["left"], *sides["right"]], most_tokens=window.report.budget_tokens)
 
 
 async def _run(agent: DoorAgent, provider: ScriptedProvider, turns: Sequence[Turn], *, thread: str) -> None:
@@ -154,12 +155,18 @@ async def _run(agent: DoorAgent, provider: ScriptedProvider, turns: Sequence[Tur
             assert answer == write_answer(turn.mark), turn
 
 
-def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn]) -> None:
-    """Each turn's requests have its marker as newest text of the user, are valid, and keep to the limit."""
+def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn], *, most_tokens: int) -> None:
+    """Each turn's requests have its marker as newest text of the user, are valid, keep to the budget, and are streamed or not.
+
+    So also the next request after an answer that was stopped, and after a tool that raised.
+    """
+    streamed = {turn.mark for turn in turns if turn.is_streamed}
     for request in asked:
         is_chat = "messages" in request.body
         assert (check_openai_request if is_chat else check_responses_request)(request.body) == [], request.mark
-        assert count_request_tokens(request.body) <= LIMIT, request.mark
+        assert count_request_tokens(request.body) <= most_tokens, request.mark
+        assert request.mark not in streamed or request.body.get("stream") is True, request.mark
+        assert request.body.get("tools"), request.mark
     counts = Counter(request.mark for request in asked)
     for turn in turns:
         if "[broken]" in turn.does:
@@ -183,26 +190,40 @@ async def _check_log(session: Session, turns: Sequence[Turn]) -> None:
 
 
 def _check_turn(turn: Turn, messages: Sequence[Message]) -> None:
+    """The words of the user, each call once and then its result once, and the answer at the end."""
     assert messages[0].view.text == turn.text
     assert {mark for message in messages for mark in MARK.findall(message.view.text)} <= {turn.mark}
     answers = [message for message in messages if message.kind == "assistant" and not message.view.calls]
-    results = [message for message in messages if message.kind == "result"]
+    results = [result for message in messages for result in message.view.results]
+    calls = [call.id for message in messages for call in message.view.calls]
+    assert len(set(calls)) == len(calls), turn
     if "[held]" in turn.does:
-        assert len(answers) == 1, turn
+        assert len(messages) == len(answers) + 1 == 2, turn  # noqa: PLR2004 - what was said, and as much as was answered
         assert answers[0].view.text.startswith(f"Answer to {turn.mark}"), turn
+        assert write_answer(turn.mark) not in answers[0].view.text, turn
     elif "[broken]" in turn.does:
+        assert calls == [f"call_{turn.mark}_1"], turn
         assert len(answers) <= 1, turn
+        assert len(results) <= 1, turn
     else:
         assert [answer.view.text for answer in answers] == [write_answer(turn.mark)], turn
         assert messages[-1] is answers[0], turn
+        assert sorted(result.call_id for result in results) == sorted(calls), turn
         assert len(results) == turn.results_count, turn
         _check_results(results)
+    _check_order(messages)
 
 
-def _check_results(messages: Sequence[Message]) -> None:
-    """Each call of a turn has its own result, once."""
-    results = [result for message in messages for result in message.view.results]
-    assert len({result.call_id for result in results}) == len(results)
+def _check_order(messages: Sequence[Message]) -> None:
+    """Each result comes after its call."""
+    called: set[str] = set()
+    for message in messages:
+        assert {result.call_id for result in message.view.results} <= called
+        called |= {call.id for call in message.view.calls}
+
+
+def _check_results(results: Sequence[ResultPart]) -> None:
+    """Each result says what the tool gave for its call."""
     for result in results:
         mark, number = result.call_id.removeprefix("call_").rsplit("_", 1)
         assert result.text == look_up(f"{mark}/{number}")

@@ -118,7 +118,7 @@ class ScriptedProvider:
 
     def take(self, path: str, body: Body) -> _Answer | None:
         """Keep a request and give its answer; None where the provider is busy."""
-        text = next((said[0] for text in list_user_texts(body) if (said := _SAID.search(text))), "")
+        text = next((said[-1] for text in list_user_texts(body) if (said := _SAID.findall(text))), "")
         mark = text.partition(" ")[0]
         wanted = {name: int(count or 1) for name, count in _DIRECTIVE.findall(text)}
         with self._lock:
