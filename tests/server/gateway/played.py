@@ -1,6 +1,7 @@
 """A provider on this machine that answers in all three forms, with what a test tells it to, and keeps what it was sent."""
 
 import json
+import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -170,7 +171,7 @@ def reply(path: str, text: str, calls: Calls = ()) -> Body:
             message["tool_calls"] = [_chat_call(call) for call in calls]
         finish = "tool_calls" if calls else "stop"
         return {
-            "id": "chatcmpl-1",
+            "id": make_id("chatcmpl"),
             "object": "chat.completion",
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
@@ -178,7 +179,7 @@ def reply(path: str, text: str, calls: Calls = ()) -> Body:
     if path.endswith("/responses"):
         usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
         return {
-            "id": "resp_1",
+            "id": make_id("resp"),
             "object": "response",
             "status": "completed",
             "output": _items(text, calls),
@@ -187,9 +188,14 @@ def reply(path: str, text: str, calls: Calls = ()) -> Body:
     if path.endswith("/messages"):
         stop = "tool_use" if calls else "end_turn"
         usage = {"input_tokens": 10, "output_tokens": 5}
-        head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": stop}
+        head = {"id": make_id("msg"), "type": "message", "role": "assistant", "model": "m", "stop_reason": stop}
         return {**head, "content": _blocks(text, calls), "usage": usage}
     return {"object": "list", "data": [{"id": "m", "object": "model"}]}
+
+
+def make_id(kind: str) -> str:
+    """An id that no other answer has: clients join messages of one id."""
+    return f"{kind}_{uuid.uuid4().hex[:12]}"
 
 
 def _chat_call(call: tuple[str, str, str]) -> Body:
@@ -199,7 +205,7 @@ def _chat_call(call: tuple[str, str, str]) -> Body:
 def _items(text: str, calls: Calls) -> list[Body]:
     part = {"type": "output_text", "text": text, "annotations": []}
     said: list[Body] = [
-        {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+        {"id": make_id("msg"), "type": "message", "role": "assistant", "status": "completed", "content": [part]}
     ]
     made: list[Body] = [
         {
@@ -240,7 +246,7 @@ def _event(value: Body, *, is_named: bool = False) -> str:
 def _stream_chat(pieces: list[str], calls: Calls) -> Iterator[str]:
     def chunk(delta: Body, finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return _event({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [choice]})
+        return _event({"id": make_id("chatcmpl"), "object": "chat.completion.chunk", "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
     for piece in pieces:
@@ -256,7 +262,9 @@ def _stream_chat(pieces: list[str], calls: Calls) -> Iterator[str]:
 
 
 def _stream_responses(text: str, pieces: list[str], calls: Calls) -> Iterator[str]:
-    yield _event({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}, is_named=True)
+    yield _event(
+        {"type": "response.created", "response": {"id": make_id("resp"), "status": "in_progress"}}, is_named=True
+    )
     for piece in pieces:
         yield _event({"type": "response.output_text.delta", "output_index": 0, "delta": piece}, is_named=True)
     for at, item in enumerate(_items(text, calls)):
@@ -269,7 +277,8 @@ def _stream_messages(pieces: list[str], calls: Calls) -> Iterator[str]:
         return _event({"type": kind, **members}, is_named=True)
 
     yield event(
-        "message_start", message={"id": "msg_1", "role": "assistant", "content": [], "usage": {"input_tokens": 10}}
+        "message_start",
+        message={"id": make_id("msg"), "role": "assistant", "content": [], "usage": {"input_tokens": 10}},
     )
     yield event("content_block_start", index=0, content_block={"type": "thinking", "thinking": "", "signature": ""})
     yield event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"})

@@ -8,16 +8,20 @@ ones. A door's test gives how its agent is opened, spoken to and stopped.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from everfold.core.log.messages import Message
+from everfold.core.log.messages import Message, ResultPart
 from everfold.engine import Everfold
 from everfold.session import Session, iterate_log
-from everfold.testing.judges.requests import check_openai_request, check_responses_request
+from everfold.testing.judges.requests import (
+    check_anthropic_request,
+    check_openai_request,
+    check_responses_request,
+)
 from everfold.testing.kit.scripted_provider import (
     MARK,
     ProviderRequest,
@@ -157,8 +161,7 @@ async def _run(agent: DoorAgent, provider: ScriptedProvider, turns: Sequence[Tur
 def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn]) -> None:
     """Each turn's requests have its marker as newest text of the user, are valid, and keep to the limit."""
     for request in asked:
-        is_chat = "messages" in request.body
-        assert (check_openai_request if is_chat else check_responses_request)(request.body) == [], request.mark
+        assert _find_check(request.path)(request.body) == [], request.mark
         assert count_request_tokens(request.body) <= LIMIT, request.mark
     counts = Counter(request.mark for request in asked)
     for turn in turns:
@@ -167,6 +170,26 @@ def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn]) -> 
         else:
             assert counts[turn.mark] == turn.requests_count, turn
     assert counts.keys() == {turn.mark for turn in turns}
+
+
+def _find_check(path: str) -> Callable[[Mapping[str, object]], list[str]]:
+    """What a request of a route must hold to."""
+    if path.endswith("/chat/completions"):
+        return check_openai_request
+    return _check_combined if path.partition("?")[0].endswith("/messages") else check_responses_request
+
+
+def _check_combined(request: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a request of Anthropic's, which combines neighbours of one role: clients send them."""
+    combined: list[dict[str, Any]] = []
+    for message in request["messages"]:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if combined and combined[-1]["role"] == message["role"]:
+            combined[-1]["content"] += blocks
+        else:
+            combined.append({"role": message["role"], "content": list(blocks)})
+    return check_anthropic_request({**request, "messages": combined})
 
 
 async def _check_log(session: Session, turns: Sequence[Turn]) -> None:
@@ -186,7 +209,7 @@ def _check_turn(turn: Turn, messages: Sequence[Message]) -> None:
     assert messages[0].view.text == turn.text
     assert {mark for message in messages for mark in MARK.findall(message.view.text)} <= {turn.mark}
     answers = [message for message in messages if message.kind == "assistant" and not message.view.calls]
-    results = [message for message in messages if message.kind == "result"]
+    results = [result for message in messages for result in message.view.results]
     if "[held]" in turn.does:
         assert len(answers) == 1, turn
         assert answers[0].view.text.startswith(f"Answer to {turn.mark}"), turn
@@ -199,9 +222,8 @@ def _check_turn(turn: Turn, messages: Sequence[Message]) -> None:
         _check_results(results)
 
 
-def _check_results(messages: Sequence[Message]) -> None:
+def _check_results(results: Sequence[ResultPart]) -> None:
     """Each call of a turn has its own result, once."""
-    results = [result for message in messages for result in message.view.results]
     assert len({result.call_id for result in results}) == len(results)
     for result in results:
         mark, number = result.call_id.removeprefix("call_").rsplit("_", 1)
