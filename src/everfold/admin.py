@@ -22,6 +22,7 @@ from everfold.services.access.answer_once import Requests
 from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
 from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
+from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
 from everfold.services.sessions.search_users import USERS_PER_PAGE, UserHit, search_users
 from everfold.services.turns.agent_memory import Memories
@@ -67,6 +68,11 @@ class Admin:
     def requests(self) -> Requests:
         """The writes with an idempotency key, and their responses."""
         return Requests(store=self.store, clock=self.clock)
+
+    @property
+    def conversations(self) -> Conversations:
+        """What clients of a gateway hold of sessions."""
+        return Conversations(store=self.store)
 
     @property
     def usage(self) -> UsageStore:

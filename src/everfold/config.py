@@ -32,6 +32,7 @@ from everfold.sections import (
     AgentSettings,
     CompactionSettings,
     EmbedSettings,
+    GatewaySettings,
     HandSettings,
     HookSettings,
     MemorySettings,
@@ -95,6 +96,7 @@ class Settings(BaseSettings):
     agents: Mapping[str, AgentSettings] = Field(default_factory=dict[str, AgentSettings])
     hands: Mapping[str, HandSettings] = Field(default_factory=dict[str, HandSettings])
     server: ServerSettings = ServerSettings.model_validate({})
+    gateway: GatewaySettings = GatewaySettings.model_validate({})
     sources: Mapping[str, SourceSettings] = Field(default_factory=dict[str, SourceSettings])
 
     @classmethod
@@ -125,7 +127,8 @@ class Settings(BaseSettings):
         if compaction.trigger_ratio is None:
             values["trigger_ratio"] = choose_trigger_ratio(compaction.hard_limit_ratio, awaits_model=awaits_model)
         policy = Policy(answer_tokens=self.model.answer_tokens, awaits_model=awaits_model, **values)
-        limit_tokens = self.model.context_limit if own is None else own.context_limit or self.model.context_limit
+        limit_tokens = self.gateway.context_limit if agent in self.gateway_agents else None
+        limit_tokens = (own and own.context_limit) or limit_tokens or self.model.context_limit
         return SessionSettings(limit_tokens=limit_tokens, policy=policy)
 
     def require_agents(self) -> None:
@@ -164,10 +167,18 @@ class Settings(BaseSettings):
         """Whether any agent has opted in to structured memory."""
         return "structured" in {self.memory.system, *(entry.memory_system for entry in self.agents.values())}
 
+    @property
+    def gateway_agents(self) -> tuple[str, str]:
+        """The agents of the gateway: of users who are known, and of those of whom only a key is."""
+        return self.gateway.agent, f"{self.gateway.agent}-anonymous"
+
     def memory_policy(self, agent: str) -> MemoryPolicy:
         """How memory is kept for an agent."""
         recall = self.recall
-        policy = MemoryPolicy(**self.memory.model_dump(), recall_enabled=recall.enabled, recall_entries=recall.entries)
+        is_recalling = self.gateway.recall if agent in self.gateway_agents else recall.enabled
+        policy = MemoryPolicy(**self.memory.model_dump(), recall_enabled=is_recalling, recall_entries=recall.entries)
+        if agent == self.gateway_agents[1]:  # nothing is recalled across sessions
+            policy = replace(policy, system="summarization")
         own = self.agents.get(agent)
         if own is None:
             return policy

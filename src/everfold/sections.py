@@ -411,6 +411,43 @@ class ServerSettings(_Section):
     drain_secs: float = Field(5.0, ge=0, description="How long a stop waits for running requests and work.")
 
 
+class GatewaySettings(_Section):
+    """The gateway: providers' own routes, through which what passes is stored and folded."""
+
+    enabled: bool = Field(
+        default=False, description="Whether `everfold serve` answers these routes too; `everfold gateway` always does."
+    )
+    upstream: str | None = Field(
+        None,
+        pattern=_URL_PATTERN,
+        description="The provider's URL, without `/v1`. Left out, `/v1/messages` goes to Anthropic and the rest to OpenAI.",
+    )
+    api_key_env: str | None = Field(
+        None,
+        pattern=_VARIABLE_PATTERN,
+        description="The variable that holds the provider's API key, for clients that send one of Everfold's.",
+    )
+    user: str | None = Field(
+        None,
+        min_length=1,
+        description="Whose all conversations are. Left out, each provider key is a user of its own, by its hash.",
+    )
+    agent: str = Field("gateway", min_length=1, description="The agent that conversations are stored under.")
+    context_limit: int | None = Field(None, gt=0, description="Instead of `model.context_limit`.")
+    recall: bool = Field(
+        default=False, description="Recall in requests that pass, instead of `recall.enabled` and whatever that says."
+    )
+    history_tools: bool = Field(
+        default=False, description="Offer the model tools to search and read what was folded; the gateway answers them."
+    )
+    on_failure: Literal["pass", "refuse"] = Field(
+        "pass",
+        description="What a request that carries its whole history gets when Everfold itself fails: it is passed on "
+        "unfolded, or answered 503.",
+    )
+    timeout_secs: float = Field(600.0, gt=0, description="How long the provider may send nothing.")
+
+
 class SourceSettings(BaseModel):
     """A context source that a refresh may ask, in its own `[sources.NAME]`. Further settings depend on the kind."""
 

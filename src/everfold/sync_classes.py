@@ -65,6 +65,7 @@ from everfold.services.memory.memory_files import MemoryFiles
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.memory.read_audit import AuditPage
 from everfold.services.memory.tool_answers import DEFAULT_COUNT, ToolAnswer
+from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.read import Page
 from everfold.services.sessions.search import SearchHit
@@ -814,6 +815,11 @@ class SyncAdmin(Blocking[Admin]):
     def requests(self) -> "SyncRequests":
         """The writes with an idempotency key, and their responses."""
         return SyncRequests(self.wrapped.requests, self._portal)
+
+    @property
+    def conversations(self) -> Conversations:
+        """What clients of a gateway hold of sessions."""
+        return self.wrapped.conversations
 
     @property
     def usage(self) -> "SyncUsageStore":

@@ -18,7 +18,19 @@ from everfold.config import list_settings
 from everfold.core.compaction.transitions import Cause, CompactionState
 from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
-from everfold.ports import access, browsing, forgetting, leases, memory, overview, stores, usage, users, vectors
+from everfold.ports import (
+    access,
+    browsing,
+    conversations,
+    forgetting,
+    leases,
+    memory,
+    overview,
+    stores,
+    usage,
+    users,
+    vectors,
+)
 
 PARTS = [
     stores.SessionStore,
@@ -28,6 +40,7 @@ PARTS = [
     stores.WorkStore,
     leases.LeaseStore,
     stores.HistoryStore,
+    conversations.ConversationStore,
     usage.UsageStore,
     memory.ItemStore,
     memory.TopicStore,

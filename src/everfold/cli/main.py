@@ -23,6 +23,10 @@ MODULES: Final = {
         "Chat with an agent. The conversation continues where it stopped, and every message is stored at once.",
     ),
     "serve": ("commands.serve", "Serve the control API and the dashboard until it is stopped."),
+    "gateway": (
+        "commands.gateway",
+        "Serve the routes of providers, and fold the conversations that pass, until it is stopped.",
+    ),
     "worker": (
         "commands.worker",
         "Do the background work of a PostgreSQL store until it is stopped: compactions, refreshes, extractions, dreams.",
@@ -245,7 +249,7 @@ def _say_error(text: str) -> None:
     say(f"error: {text}", style="bold red")
 
 
-_SHOWN_LOGGERS: Final = ("everfold.files", "everfold.server")
+_SHOWN_LOGGERS: Final = ("everfold.files", "everfold.gateway", "everfold.server")
 """What operators must see without setting logging up: files that others can read, and what went wrong in the server."""
 
 

@@ -25,6 +25,7 @@ from everfold.core.text.searching import SearchQuery
 from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.conversations import ConversationStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.leases import LeaseStore
 from everfold.ports.memory import ExtractionStore, FileStore, ItemStore, MemoryRecordStore, TopicStore
@@ -221,6 +222,7 @@ class Store(
     WorkStore,
     LeaseStore,
     HistoryStore,
+    ConversationStore,
     BrowsingStore,
     UsageStore,
     ItemStore,

@@ -8,11 +8,13 @@ from typing import Final, cast
 
 import uvicorn
 from fastapi import APIRouter
+from starlette.types import ASGIApp
 
 from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
 from everfold.server.connections import BoundedConnection, Bounds
 from everfold.server.garbage import FullCollections
+from everfold.server.gateway.app import open_gateway
 from everfold.server.hosts import choose_hosts, is_loopback
 from everfold.server.routes import ROUTERS
 from everfold.server.runtime import Runtime
@@ -52,8 +54,16 @@ async def serve(
             host,
         )
     connection = partial(BoundedConnection, bounds=Bounds(settings=settings, ids=runtime.ids))
-    config = uvicorn.Config(
-        make_app(runtime, hosts=choose_hosts(settings, host), routers=routers),
+    hosts = choose_hosts(settings, host)
+    async with open_gateway(make_app(runtime, hosts=hosts, routers=routers), runtime, hosts=hosts) as app:
+        await _Server(_configure(app, runtime, connection, host=host, port=port), runtime, on_ready).serve()
+
+
+def _configure(
+    app: ASGIApp, runtime: Runtime, connection: Callable[..., BoundedConnection], *, host: str, port: int
+) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
         host=host,
         port=port,
         http=cast("type[BoundedConnection]", connection),
@@ -63,9 +73,8 @@ async def serve(
         server_header=False,
         lifespan="off",
         timeout_keep_alive=_IDLE_SECS,
-        timeout_graceful_shutdown=cast("int", settings.drain_secs),  # a float serves as well
+        timeout_graceful_shutdown=cast("int", runtime.settings.server.drain_secs),  # a float serves as well
     )
-    await _Server(config, runtime, on_ready).serve()
 
 
 class _Server(StoppableServer):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
+from everfold.adapters.sql.clients import erase_client_list, put_client_list
 from everfold.adapters.sql.codec import (
     blob_to_text,
     find_moment,
@@ -29,6 +30,7 @@ from everfold.adapters.sql.memory_records import (
 from everfold.adapters.sql.owners import get_user_key
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.sessions import create_session, find_current_session
+from everfold.core.log.client_lists import ClientListChange
 from everfold.core.log.messages import Kind, WireFormat
 from everfold.core.memory.records import AuditEntry, Extraction, MemoryChange, MemoryVersion, SessionMemory
 from everfold.core.portability.documents import PortableMemory
@@ -90,6 +92,7 @@ def _erase_session(database: Database, session_id: SessionId, user_key: int, ses
     database.run("erase_session_state", **keys)
     database.run("erase_session_memory", **keys)
     database.run("erase_turn_recall", **keys)
+    erase_client_list(database, user_key, session_key)
     return {**counts, "sessions": database.run("erase_session_row", **keys)}
 
 
@@ -201,6 +204,11 @@ def _restore_session(database: Database, session: RestoredSession) -> None:
         at = {"user_key": user_key, "message_id": cast("tuple[int, ...]", row)[0]}
         database.run("erase_message", **at, erased_at=to_micros(erased_at))
         database.run("delete_search_row", **at)
+    if session.client_list.messages:
+        change = ClientListChange(
+            first_place=1, messages=session.client_list.messages, expected_count=0, tail=session.client_list.tail
+        )
+        put_client_list(database, user_key, session_key, change)
     if session.memory != SessionMemory(session_id=record.id):
         keep_session_memory(database, session_key, user_key, session.memory)
 

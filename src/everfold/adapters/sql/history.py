@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
+from everfold.adapters.sql.clients import forget_in_client_list
 from everfold.adapters.sql.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sql.compaction import drop_drafts, replace_records
 from everfold.adapters.sql.database import Database
@@ -135,6 +136,8 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     _write_states(database, places, erasure)
     database.run("erase_message", user_key=owner_key, message_id=message_id, erased_at=to_micros(erased_at))
     database.run("delete_search_row", user_key=owner_key, message_id=message_id)
+    for sharing_id, _ in erasure.states:
+        forget_in_client_list(database, owner_key, places.place(sharing_id).session_key, erasure.seq)
     for row in erasure.search_rows:
         neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
             database, places, row.session_id, row.seq

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from everfold.adapters.sql import compaction, forgetting, history, leases, log, sessions, usage, users
+from everfold.adapters.sql import clients, compaction, forgetting, history, leases, log, sessions, usage, users
 from everfold.adapters.sql.connections import Connections, notes, reads, reads_placed, writes, writes_placed
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
@@ -84,6 +84,13 @@ class SqlLog(Connections):
         """See the port."""
         await self._write_placed(history.erase_message, erasure, erased_at)
         await self._empty_log()
+
+    # --- clients' lists
+
+    find_by_chain = reads(clients.find_by_chain)
+    find_by_tail = reads(clients.find_by_tail)
+    read_client_list = reads_placed(clients.read_client_list)
+    write_client_list = writes_placed(clients.write_client_list)
 
     # --- forgetting
 

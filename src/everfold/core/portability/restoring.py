@@ -17,6 +17,7 @@ from typing import Final, cast
 
 from everfold.core.log.appending import Appended, AppendPlan, Incoming, close_step, plan_append
 from everfold.core.log.budget import Policy, UsableBudget, share_budget
+from everfold.core.log.client_lists import NO_LIST, ClientList
 from everfold.core.log.messages import ROLES, Message, MessageView
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, branch_lineage, find_holder
@@ -43,6 +44,7 @@ class RestoredSession:
         plans: Its appends, in their order.
         tombstones: The messages that are erased when all are written, and when they were.
         memory: How far memory has looked at it.
+        client_list: What its client holds of it.
     """
 
     record: SessionRecord
@@ -50,6 +52,7 @@ class RestoredSession:
     plans: tuple[AppendPlan, ...]
     tombstones: tuple[tuple[int, datetime], ...]
     memory: SessionMemory
+    client_list: ClientList = NO_LIST
 
 
 def plan_sessions(
@@ -172,6 +175,7 @@ def _place(
             tokens_count=session.tokens_count,
             calls_count=session.calls_count,
         ),
+        client_list=session.client_list,
     )
     return _Placed(session=restored, marks=marks, called=called, client_ids=_list_client_ids(session, placed, at))
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, TypeVar, cast
 
+from everfold.core.log.client_lists import NO_LIST, ClientList
 from everfold.core.log.messages import Kind, WireFormat
 from everfold.core.log.sessions import StartedBy, parse_session_key
+from everfold.core.portability.client_lists import read_client_list, write_client_list
 from everfold.core.primitives.field_types import broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.primitives.json_values import JsonObject, JsonValue, decode_json, encode_json
@@ -44,6 +46,7 @@ class PortableSession:
     """One session with the messages that it stores itself; a branch shares the ones up to `branch_seq` with its parent.
 
     Attributes:
+        client_list: What a client of the gateway holds of it, as hashes.
         session_key: As in `everfold.core.log.sessions.SessionRecord`; a document may leave it out where it is empty.
         system: Its system prompt.
         tools: Its tool schemas, a JSON list in bytes.
@@ -66,12 +69,13 @@ class PortableSession:
     calls_count: int
     messages: tuple[PortableMessage, ...] = ()
     session_key: str = ""
+    client_list: ClientList = NO_LIST
 
 
 Row = TypeVar("Row", PortableMessage, PortableSession)
 
 _OF_SESSION: Final = frozenset(PortableSession.__dataclass_fields__)
-_ADDED: Final[JsonObject] = {"session_key": ""}
+_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None}
 """What documents of older releases do not have, and what it stands for there."""
 
 _OF_MESSAGE: Final = frozenset(PortableMessage.__dataclass_fields__) - {"content"} | {"wire"}
@@ -128,6 +132,7 @@ def _write_session(session: PortableSession) -> JsonObject:
         "tokens_count": session.tokens_count,
         "calls_count": session.calls_count,
         "messages": [_write_message(message) for message in session.messages],
+        **({"client_list": write_client_list(session.client_list)} if session.client_list.messages else {}),
     }
 
 
@@ -155,6 +160,7 @@ def _read_session(value: object, at: str) -> PortableSession:
         "created_at": _read_moment(fields["created_at"], f"{at}.created_at"),
         "tools": _encode(fields["tools"], f"{at}.tools"),
         "messages": tuple(messages),
+        "client_list": read_client_list(fields["client_list"], f"{at}.client_list"),
     }
     session = _checked(PortableSession(**rest), at)  # type: ignore[arg-type]  # it is checked then
     _check_session(session, at)

@@ -183,6 +183,7 @@ async def _read_session(store: Store, record: SessionRecord) -> PortableSession:
         tokens_count=memory.tokens_count,
         calls_count=memory.calls_count,
         messages=tuple(messages),
+        client_list=await store.read_client_list(record.id),
     )
 
 

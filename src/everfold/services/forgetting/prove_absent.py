@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from everfold.core.conversations.hashes import hash_said
+from everfold.core.log.client_lists import ClientMessage
 from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.primitives.ids import CompactionId, UserId
 from everfold.core.text.searching import plan_exact_query
@@ -29,8 +31,8 @@ class WordPlace:
     """Where a word is still read.
 
     Attributes:
-        kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
-            `dream`, `extraction`, `snapshot`, `recall`, `file`, or `audit`.
+        kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `client_list`, `item`,
+            `item_search`, `topic`, `dream`, `extraction`, `snapshot`, `recall`, `file`, or `audit`.
         id: Of the session, compaction, digest, item, topic, dream or extraction; the path of a file.
         seq: The message, where there is one; else 0.
     """
@@ -58,6 +60,11 @@ class _Finder:
             if _holds(said if len(word) < _SHORT_CHARS else text, word.casefold()):
                 self.places.append(WordPlace(kind=kind, id=id_, word=word, seq=seq))
 
+    def look_at_hash(self, id_: str, message: ClientMessage) -> None:
+        for word in self.words:
+            if message.content in hash_said(word):
+                self.places.append(WordPlace(kind="client_list", id=id_, word=word, seq=message.seq))
+
 
 def _holds(text: str, folded: str) -> bool:
     escaped = json.dumps(folded)[1:-1]
@@ -68,7 +75,8 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
     Looked through are messages, windows, search rows, compactions, layouts, digests and states of every session, and of
-    memory items, topics, dreams, extractions, snapshots, what turns show, files, search and audit, with all revisions. Search is by word stems: a text that has the same stems in a row counts there.
+    memory items, topics, dreams, extractions, snapshots, what turns show, files, search and audit, with all revisions. What a client of the gateway holds is kept as hashes:
+    a word is looked for there as a message that says nothing else. Search is by word stems: a text that has the same stems in a row counts there.
     """
     finder = _Finder(words=tuple(word for word in words if word.strip()))
     for record in await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END):
@@ -107,6 +115,8 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
         after = compactions[-1].ordinal
     finder.look("snapshot", record.id, await store.read_session_memory(record.id))
     finder.look("recall", record.id, await store.read_turn_recall(record.id))
+    for held in (await store.read_client_list(record.id)).messages:
+        finder.look_at_hash(record.id, held)
     await _look_at_window(store, record, finder)
 
 

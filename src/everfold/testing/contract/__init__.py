@@ -15,6 +15,7 @@ Needs `pytest`.
 
 from everfold.testing.contract.access import AccessContract
 from everfold.testing.contract.browsing import BrowsingContract
+from everfold.testing.contract.clients import ClientContract
 from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
 from everfold.testing.contract.forgetting import ForgettingContract
@@ -49,6 +50,7 @@ class StoreContract(
     ItemContract,
     MemoryRecordContract,
     MemoryFileContract,
+    ClientContract,
     VectorContract,
     AccessContract,
     OverviewContract,

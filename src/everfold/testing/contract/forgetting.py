@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from everfold.core.log.budget import Policy
+from everfold.core.log.client_lists import ClientList, ClientMessage
 from everfold.core.memory.records import MemoryChange, MemoryVersion, SessionMemory
 from everfold.core.portability.documents import PortableMemory
 from everfold.core.portability.restoring import plan_sessions
@@ -95,6 +96,7 @@ TALKS = (
         tokens_count=0,
         calls_count=0,
         messages=(replace(SAID, seq=3, client_id="three"),),
+        client_list=ClientList(messages=(ClientMessage(content=b"c", kind="said", seq=3, chain=b"h"),), tail=b"t"),
     ),
 )
 
@@ -266,6 +268,7 @@ class ForgettingContract:
             for one in await store.list_sessions(user_id=ADA, agent_id=None, after=None, limit_count=9)
         ] == [("ses_own", None, True), ("ses_a", None, False), ("ses_b", "ses_a", False)]
         assert await store.list_stored(SessionId("ses_a"), after_seq=0, limit_count=9) == list(TALKS[0].messages)
+        assert await store.read_client_list(SessionId("ses_b")) == TALKS[1].client_list
         assert [one.seq for one in await store.read_messages(SessionId("ses_b"), range(1, 9))] == [1, 3]
         assert places(await find(store, "quay")) == {("ses_a", 1), ("ses_b", 3)}
         assert (await store.read_session_memory(SessionId("ses_a"))).extracted_seq == 2

@@ -8,16 +8,20 @@ ones. A door's test gives how its agent is opened, spoken to and stopped.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from everfold.core.log.messages import Message, ResultPart
 from everfold.engine import Everfold
 from everfold.session import Session, iterate_log
-from everfold.testing.judges.requests import check_openai_request, check_responses_request
+from everfold.testing.judges.requests import (
+    check_anthropic_request,
+    check_openai_request,
+    check_responses_request,
+)
 from everfold.testing.kit.scripted_provider import (
     MARK,
     ProviderRequest,
@@ -162,8 +166,7 @@ def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn], *, 
     """
     streamed = {turn.mark for turn in turns if turn.is_streamed}
     for request in asked:
-        is_chat = "messages" in request.body
-        assert (check_openai_request if is_chat else check_responses_request)(request.body) == [], request.mark
+        assert _find_check(request.path)(request.body) == [], request.mark
         assert count_request_tokens(request.body) <= most_tokens, request.mark
         assert request.mark not in streamed or request.body.get("stream") is True, request.mark
         assert request.body.get("tools"), request.mark
@@ -174,6 +177,26 @@ def _check_requests(asked: Sequence[ProviderRequest], turns: Sequence[Turn], *, 
         else:
             assert counts[turn.mark] == turn.requests_count, turn
     assert counts.keys() == {turn.mark for turn in turns}
+
+
+def _find_check(path: str) -> Callable[[Mapping[str, object]], list[str]]:
+    """What a request of a route must hold to."""
+    if path.endswith("/chat/completions"):
+        return check_openai_request
+    return _check_combined if path.partition("?")[0].endswith("/messages") else check_responses_request
+
+
+def _check_combined(request: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a request of Anthropic's, which combines neighbours of one role: clients send them."""
+    combined: list[dict[str, Any]] = []
+    for message in request["messages"]:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if combined and combined[-1]["role"] == message["role"]:
+            combined[-1]["content"] += blocks
+        else:
+            combined.append({"role": message["role"], "content": list(blocks)})
+    return check_anthropic_request({**request, "messages": combined})
 
 
 async def _check_log(session: Session, turns: Sequence[Turn]) -> None:

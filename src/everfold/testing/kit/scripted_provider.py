@@ -1,23 +1,23 @@
 """A server on this machine that plays the provider of a whole conversation: the user's words say what it is to do.
 
-It speaks OpenAI's chat completions and Responses, plain and streamed. In the newest text of the user it looks for a marker
+It speaks OpenAI's chat completions and Responses and Anthropic's messages, plain and streamed. In the newest text of the user it looks for a marker
 (`MARK-7`), and for what that turn is to be: `[tools 3]` asks for three calls at once, `[steps 40]` for forty, one after
 another, `[broken]` for one of a tool that fails, `[busy 3]` refuses three times with 503 first, `[held]` streams the
 beginning of its answer and then nothing until `release`. It keeps no list of messages: how far a turn is, it counts.
 
-Source: the API references of OpenAI: chat completions, Responses, their streamed events.
+Source: the API references of OpenAI (chat completions, Responses) and Anthropic (messages), and their streamed events.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from everfold.core.text.tokens import estimate_text_tokens
 
@@ -28,6 +28,8 @@ _SAID: Final = re.compile(r"^MARK-\w+ .*", re.MULTILINE)
 """What the user said, at the beginning of a line: what is recalled of it elsewhere does not begin one."""
 _DIRECTIVE: Final = re.compile(r"\[(tools|steps|busy|broken|held)(?: (\d+))?\]")
 _PIECES_COUNT: Final = 4
+_SAYING: Final = ('"content": "', "output_text.delta", "text_delta")
+"""What an event has that says a piece of a text, in each form."""
 
 Body = Mapping[str, Any]
 
@@ -57,7 +59,7 @@ class _Answer:
 
 
 def list_user_texts(body: Body) -> list[str]:
-    """The texts of the user in a request of either form, newest first."""
+    """The texts of the user in a request of any form, newest first."""
     items = body.get("messages", body.get("input", []))
     items = [{"role": "user", "content": items}] if isinstance(items, str) else items
     return [_join(item.get("content")) for item in reversed(items) if item.get("role") == "user"]
@@ -65,7 +67,7 @@ def list_user_texts(body: Body) -> list[str]:
 
 def count_request_tokens(body: Body) -> int:
     """What a request weighs: the texts, the arguments and results of its calls, and its tools, by the fixed estimate."""
-    texts = list(_walk([body.get(name) for name in ("messages", "input", "instructions", "tools")]))
+    texts = list(_walk([body.get(name) for name in ("messages", "input", "instructions", "system", "tools")]))
     return sum(map(estimate_text_tokens, texts))
 
 
@@ -157,14 +159,14 @@ def _make_handler(provider: ScriptedProvider) -> type[BaseHTTPRequestHandler]:
             """Answer a request, plain or streamed."""
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             answer = provider.take(self.path, body)
-            is_chat = self.path.endswith("/chat/completions")
+            form = _find_form(self.path)
             with suppress(OSError):  # the client may be gone by now
                 if answer is None:
                     self._send(503, {"error": {"message": "busy", "type": "server_error", "code": None}})
                 elif body.get("stream"):
-                    self._stream(_stream_chat(answer, body) if is_chat else _stream_responses(answer, body), answer)
+                    self._stream(form.stream(answer, body), answer)
                 else:
-                    self._send(200, _chat(answer, body) if is_chat else _response(answer, body))
+                    self._send(200, form.write(answer, body))
 
         def _send(self, status: int, value: Body) -> None:
             written = json.dumps(value).encode()
@@ -183,7 +185,7 @@ def _make_handler(provider: ScriptedProvider) -> type[BaseHTTPRequestHandler]:
             for event in events:
                 self.wfile.write(event.encode())
                 self.wfile.flush()
-                said += '"content": "' in event or "output_text.delta" in event
+                said += any(mark in event for mark in _SAYING)
                 if answer.is_held and said == _PIECES_COUNT // 2:
                     provider.wait_for_release()
                     return
@@ -192,6 +194,20 @@ def _make_handler(provider: ScriptedProvider) -> type[BaseHTTPRequestHandler]:
             """Say nothing."""
 
     return Handler
+
+
+class _Form(NamedTuple):
+    """How a form is answered, plain and streamed."""
+
+    write: Callable[["_Answer", Body], dict[str, Any]]
+    stream: Callable[["_Answer", Body], Iterator[str]]
+
+
+def _find_form(path: str) -> _Form:
+    path = path.partition("?")[0]
+    if path.endswith("/chat/completions"):
+        return _Form(_chat, _stream_chat)
+    return _Form(_message, _stream_message) if path.endswith("/messages") else _Form(_response, _stream_responses)
 
 
 def _usage(answer: _Answer, body: Body, read: str, written: str) -> dict[str, Any]:
@@ -300,6 +316,44 @@ def _list_text_events(part: Body, place: Body) -> Iterator[tuple[str, dict[str, 
         yield "response.output_text.delta", {**place, "delta": piece, "logprobs": []}
     yield "response.output_text.done", {**place, "text": part["text"], "logprobs": []}
     yield "response.content_part.done", {**place, "part": part}
+
+
+def _message(answer: _Answer, body: Body) -> dict[str, Any]:
+    usage = {"input_tokens": count_request_tokens(body), "output_tokens": 1 + estimate_text_tokens(answer.text)}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "stop_sequence": None}
+    stop = "tool_use" if answer.calls else "end_turn"
+    return {**head, "content": _blocks(answer), "stop_reason": stop, "usage": usage}
+
+
+def _blocks(answer: _Answer) -> list[dict[str, Any]]:
+    if not answer.calls:
+        return [{"type": "text", "text": answer.text}]
+    return [{"type": "tool_use", "id": id_, "name": name, "input": {"key": key}} for id_, name, key in answer.calls]
+
+
+def _stream_message(answer: _Answer, body: Body) -> Iterator[str]:
+    for kind, members in _list_message_events(answer, body):
+        yield f"event: {kind}\n" + _event({"type": kind, **members})
+
+
+def _list_message_events(answer: _Answer, body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
+    whole = _message(answer, body)
+    yield "message_start", {"message": {**whole, "content": [], "stop_reason": None}}
+    for index, block in enumerate(whole["content"]):
+        is_text = block["type"] == "text"
+        begun = {**block, "text": ""} if is_text else {**block, "input": {}}
+        yield "content_block_start", {"index": index, "content_block": begun}
+        for piece in _split(block["text"] if is_text else json.dumps(block["input"])):
+            said = (
+                {"type": "text_delta", "text": piece}
+                if is_text
+                else {"type": "input_json_delta", "partial_json": piece}
+            )
+            yield "content_block_delta", {"index": index, "delta": said}
+        yield "content_block_stop", {"index": index}
+    delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield "message_delta", {"delta": delta, "usage": {"output_tokens": whole["usage"]["output_tokens"]}}
+    yield "message_stop", {}
 
 
 def _event(value: Body) -> str:

@@ -1,0 +1,122 @@
+"""Choosing: which session a request goes on with, and how.
+
+The decision is made from the request's list and the lists that are known of some sessions. What is done about it, the
+gateway does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from everfold.core.conversations.alignment import Alignment, align
+from everfold.core.conversations.hashes import GivenMessage
+from everfold.core.log.client_lists import ClientMessage
+
+ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass"]
+"""new: a session begins. added: the request carries only what is new. pass: nothing is stored, and it goes on as it came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a request is.
+
+    Attributes:
+        session: Which of the known lists it belongs to; None where it is of none.
+        alignment: Where its messages stand in that list.
+        reason: Why it passes as it came.
+    """
+
+    kind: ChoiceKind
+    alignment: Alignment
+    session: int | None = None
+    reason: str = ""
+
+    @property
+    def holds_whole(self) -> bool:
+        """Whether the request carries its whole history."""
+        return self.kind != "added"
+
+
+def find_pass_reason(given: Sequence[GivenMessage]) -> str:
+    """Why a list goes on as it came, without being stored; empty where it can be stored.
+
+    A result must answer a call of the message before its step, and the newest step must have all its results.
+    """
+    if not given:
+        return "no messages"
+    waiting: set[str] = set()
+    known: set[str] = set()
+    for message in given:
+        if message.answers:
+            if not known.issuperset(message.answers):
+                return "result without its call"
+            waiting.difference_update(message.answers)
+        else:
+            waiting, known = set(message.calls), set(message.calls)
+    return "incomplete step" if waiting else ""
+
+
+def choose(given: Sequence[GivenMessage], known: Sequence[Sequence[ClientMessage]]) -> Choice:
+    """Which of the known lists a request's whole list goes on from; a session begins where it is none.
+
+    Args:
+        given: The request's list.
+        known: The lists of sessions that it may belong to, the newest first.
+    """
+    none = Alignment(kind="continue", places=(None,) * len(given))
+    if reason := find_pass_reason(given):
+        return Choice(kind="pass", alignment=none, reason=reason)
+    aligned = [(at, alignment) for at, one in enumerate(known) if (alignment := align(given, one)) is not None]
+    if not aligned:
+        return Choice(kind="new", alignment=none)
+    at, best = max(aligned, key=lambda pair: (_rank(pair[1]), -pair[0]))
+    return Choice(kind=best.kind, alignment=best, session=at)
+
+
+def _rank(alignment: Alignment) -> tuple[int, int]:
+    """How well a list fits: going on is better than going on behind a cut, which is better than a branch."""
+    value = 0 if alignment.kind == "branch" else 1 if alignment.is_cut else 2
+    return value, alignment.matched_count
+
+
+def choose_named(given: Sequence[GivenMessage], known: Sequence[ClientMessage], *, is_retry: bool) -> Choice:
+    """What a request is for the session that it names: its whole history, or only what is new.
+
+    It is the whole history where a reply of the assistant that is known stands in it. Anything else is said anew, also in
+    the same words, but for a retry.
+
+    Args:
+        given: The request's list.
+        known: The list of the session that it names.
+        is_retry: The request says that it is sent again.
+    """
+    none = Alignment(kind="continue", places=(None,) * len(given))
+    if not given:
+        return Choice(kind="pass", alignment=none, reason="no messages")
+    if not known:
+        reason = find_pass_reason(given)
+        return Choice(kind="pass" if reason else "new", alignment=none, reason=reason)
+    alignment = align(given, known)
+    if alignment is not None and _has_known_reply(given, alignment):
+        reason = find_pass_reason(given)
+        return Choice(kind="pass" if reason else alignment.kind, alignment=alignment, session=0, reason=reason)
+    again = _align_again(given, known) if is_retry else None
+    return again or Choice(kind="added", alignment=none, session=0)
+
+
+def _has_known_reply(given: Sequence[GivenMessage], alignment: Alignment) -> bool:
+    return any(place is not None and message.is_reply for place, message in zip(alignment.places, given, strict=True))
+
+
+def _align_again(given: Sequence[GivenMessage], known: Sequence[ClientMessage]) -> Choice | None:
+    """A retry of what was said last: with its reply taken back, where there is one."""
+    end = len(known)
+    while end and (known[end - 1].is_reply or known[end - 1].is_optional):
+        end -= 1
+    start = end - len(given)
+    if start < 0 or any(known[start + at].content != message.content for at, message in enumerate(given)):
+        return None
+    places = tuple(range(start, end))
+    has_reply = any(not message.is_optional for message in known[end:])
+    kind: Literal["branch", "retry"] = "branch" if has_reply else "retry"
+    return Choice(kind=kind, alignment=Alignment(kind=kind, places=places, branch_at=end, is_cut=True), session=0)

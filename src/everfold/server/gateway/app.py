@@ -1,0 +1,341 @@
+"""The gateway's routes, as plain ASGI: every byte of a stream is passed on as it comes.
+
+A request to one of the three routes of conversations is stored and, once it is due, folded; any other request below `/v1/`
+is passed on as it came. What the provider answers is the client's: status, headers and body.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import httpx2
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from everfold.core.conversations.replies import Reply, StreamedReply, is_too_long, read_reply
+from everfold.core.conversations.requests import read_request
+from everfold.core.log.messages import WireFormat
+from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
+from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
+from everfold.server.gateway.callers import SESSION_HEADER, Caller, identify
+from everfold.server.gateway.turns import Turn, Turns
+from everfold.server.gateway.upstream import Upstream, answer_headers, choose_headers, open_upstream
+from everfold.server.hosts import Hosts
+from everfold.server.runtime import Runtime
+
+PREFIX: Final = "/v1/"
+FORMS: Final[Mapping[str, WireFormat]] = {
+    "/v1/chat/completions": "openai",
+    "/v1/responses": "responses",
+    "/v1/messages": "anthropic",
+}
+COUNT_PATH: Final = "/v1/messages/count_tokens"
+CONTEXT_HEADER: Final = "x-everfold-context"
+REASON_HEADER: Final = "x-everfold-reason"
+_UNFOLDED: Final = "everfold failed; the request was passed on unfolded"
+_logger = logging.getLogger("everfold.gateway")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A request of a client, with its body."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    address: str
+    body: bytes
+
+    @property
+    def target(self) -> str:
+        """The path with the query."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+
+class Gateway:
+    """Answers what is below `/v1/`, and leaves the rest to the app behind it.
+
+    Args:
+        app: What answers the rest.
+        runtime: The engine, and who may speak for whom.
+        upstream: The provider.
+        hosts: What may stand in `Host`; None for everything.
+    """
+
+    def __init__(self, app: ASGIApp, *, runtime: Runtime, upstream: Upstream, hosts: Hosts | None) -> None:
+        self._app = app
+        self._runtime = runtime
+        self._upstream = upstream
+        self._hosts = hosts
+        self._turns = Turns(engine=runtime.engine, ids=runtime.ids)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        try:
+            if self._hosts is not None:
+                self._hosts.check(scope)
+            asked = await self._read(scope, receive)
+            await self._serve(asked, receive, answer)
+        except EverfoldError as error:
+            status = 400 if isinstance(error, InvalidInputError) else error.http_status
+            await answer.refuse(scope["path"], status, str(error), error.code)
+        except httpx2.HTTPError as error:
+            _logger.warning("the provider did not answer: %s", type(error).__name__)
+            if answer.is_begun:
+                raise
+            await answer.refuse(scope["path"], 502, f"the provider did not answer: {type(error).__name__}", "upstream")
+
+    async def _read(self, scope: Scope, receive: Receive) -> _Asked:
+        limit = self._runtime.settings.server.body_limit_bytes
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise InvalidInputError("the client left before its request was whole")
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > limit:
+                raise InvalidInputError(f"the body is larger than {limit:,} bytes; raise server.body_limit_bytes")
+            if not message.get("more_body", False):
+                break
+        return _Asked(
+            method=scope["method"],
+            path=scope["path"],
+            query=scope["query_string"].decode("latin-1"),
+            headers={name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])},
+            address=scope["client"][0] if scope.get("client") else "",
+            body=b"".join(pieces),
+        )
+
+    async def _serve(self, asked: _Asked, receive: Receive, answer: "_Answer") -> None:
+        form = FORMS.get(asked.path) if asked.method == "POST" else None
+        body = _read_json(asked.body) if form is not None or asked.path == COUNT_PATH else None
+        known = body if isinstance(body, dict) else {}
+        caller = await identify(self._runtime, asked.headers, asked.address, known)
+        turn = Turn(request=None, body=asked.body, context="passed")
+        if form is not None:
+            turn = await self._begin(form, body, asked, caller)
+        elif asked.path == COUNT_PATH:
+            turn = await self._count(body, asked, caller) or turn
+        try:
+            headers = choose_headers(asked.headers, upstream_key=caller.upstream_key)
+            async with _until_left(receive):
+                await self._pass(turn, form, asked, headers, answer)
+        finally:
+            self._turns.end(turn)
+
+    async def _begin(self, form: WireFormat, body: JsonValue, asked: _Asked, caller: Caller) -> Turn:
+        """The turn of a request; where Everfold fails, the request as it came, if it carries its whole history."""
+        try:
+            request = read_request(form, body)
+        except InvalidInputError as error:
+            return Turn(request=None, body=asked.body, context="passed", reason=str(error))
+        try:
+            return await self._turns.begin(request, caller, asked.body)
+        except Exception as error:
+            _logger.exception("a request could not be stored")
+            is_refused = self._runtime.settings.gateway.on_failure == "refuse"
+            if caller.session_key is not None or is_refused:
+                raise StoreUnavailableError(
+                    f"this request could not be stored or folded ({type(error).__name__}), and is not passed on without "
+                    "its past; try again"
+                ) from error
+            return Turn(request=request, body=asked.body, context="unfolded", reason=_UNFOLDED)
+
+    async def _count(self, body: JsonValue, asked: _Asked, caller: Caller) -> Turn | None:
+        """What a count of tokens is to be of; None for the request as it came."""
+        try:
+            return await self._turns.preview(read_request("anthropic", body), caller, asked.body)
+        except Exception:
+            _logger.exception("a count of tokens was passed on as it came")
+            return None
+
+    async def _pass(
+        self,
+        turn: Turn,
+        form: WireFormat | None,
+        asked: _Asked,
+        headers: Sequence[tuple[str, str]],
+        answer: "_Answer",
+    ) -> None:
+        """Send a turn to the provider and its answer to the client; once more with a smaller window where it was too long."""
+        async with self._upstream.send(asked.method, asked.target, headers, turn.body) as response:
+            if response.is_success:
+                await self._pass_reply(turn, form, response, answer)
+                return
+            refusal = await response.aread()
+            smaller = await self._turns.shrink(turn) if is_too_long(response.status_code, refusal) else None
+            if smaller is None:
+                await answer.send_whole(response, turn, refusal)
+                return
+        async with self._upstream.send(asked.method, asked.target, headers, smaller.body) as response:
+            if response.is_success:
+                await self._pass_reply(smaller, form, response, answer)
+            else:
+                await answer.send_whole(response, smaller, await response.aread())
+
+    async def _pass_reply(
+        self, turn: Turn, form: WireFormat | None, response: httpx2.Response, answer: "_Answer"
+    ) -> None:
+        """Pass an answer on as it comes, and store what it says once it is whole, or as far as it came."""
+        if form is None or turn.conversation is None:
+            await answer.begin(response, turn)
+            async for piece in response.aiter_raw():
+                await answer.add(piece)
+            await answer.end()
+            return
+        reader, held = _Reader(form, response), b""
+        try:
+            await answer.begin(response, turn)
+            async for piece in response.aiter_raw():
+                await answer.add(held)
+                held = b""
+                if turn.is_named:  # its client does not bring the reply back: it has its end once it is stored
+                    held = piece
+                else:
+                    await answer.add(piece)
+                reader.feed(piece)
+        except (anyio.get_cancelled_exc_class(), httpx2.HTTPError):
+            with anyio.CancelScope(shield=True):
+                await self._store(turn, reader.read(), is_whole=False)
+            raise
+        with anyio.CancelScope(shield=True):
+            await self._store(turn, reader.read(), is_whole=True)
+        await answer.add(held)
+        await answer.end()
+
+    async def _store(self, turn: Turn, reply: Reply, *, is_whole: bool) -> None:
+        """Store a reply. The client has it already: what fails here costs no answer, and its next request brings it."""
+        try:
+            if is_whole:
+                await self._turns.finish(turn, reply)
+            else:
+                await self._turns.break_off(turn, reply)
+        except Exception:
+            _logger.exception("a reply could not be stored; session %s", turn.session_id)
+
+
+class _Reader:
+    """Reads an answer while it passes, streamed or plain."""
+
+    def __init__(self, form: WireFormat, response: httpx2.Response) -> None:
+        self._form = form
+        is_streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._streamed = StreamedReply(form) if is_streamed else None
+        self._pieces: list[bytes] = []
+
+    def feed(self, piece: bytes) -> None:
+        if self._streamed is not None:
+            self._streamed.feed(piece)
+        else:
+            self._pieces.append(piece)
+
+    def read(self) -> Reply:
+        if self._streamed is not None:
+            return self._streamed.read()
+        return read_reply(self._form, _read_json(b"".join(self._pieces)))
+
+
+class _Answer:
+    """What the client is sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.is_begun = False
+
+    async def begin(self, response: httpx2.Response, turn: Turn) -> None:
+        await self._start(response.status_code, [*answer_headers(response), *_own_headers(turn)])
+
+    async def add(self, piece: bytes) -> None:
+        if piece:
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def end(self) -> None:
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def send_whole(self, response: httpx2.Response, turn: Turn, body: bytes) -> None:
+        await self.begin(response, turn)
+        await self.add(body)
+        await self.end()
+
+    async def refuse(self, path: str, status: int, message: str, code: str) -> None:
+        """An error of ours, in the form that the client's SDK reads."""
+        if self.is_begun:
+            return
+        kind = _ERROR_KINDS.get(status, "api_error")
+        error: JsonObject = {"type": kind, "message": message}
+        whole: JsonObject = {"type": "error", "error": error}
+        if not path.startswith("/v1/messages"):
+            whole = {"error": {**error, "code": code, "param": None}}
+        body = json.dumps(whole).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self._start(status, headers)
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        self.is_begun = True
+        message: Message = {"type": "http.response.start", "status": status, "headers": headers}
+        await self._send(message)
+
+
+_ERROR_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+
+
+def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:
+    headers = [(CONTEXT_HEADER.encode(), turn.context.encode())]
+    if turn.session_id:
+        headers.append((SESSION_HEADER.encode(), turn.session_id.encode()))
+    if turn.reason:
+        headers.append((REASON_HEADER.encode(), turn.reason[:200].encode("ascii", "replace")))
+    return headers
+
+
+def _read_json(body: bytes) -> JsonValue:
+    """A body as JSON; None where it is none: the provider says then what is wrong with it."""
+    try:
+        return parse_json(body.decode("utf-8"))
+    except (InvalidInputError, UnicodeDecodeError):
+        return None
+
+
+@asynccontextmanager
+async def _until_left(receive: Receive) -> AsyncIterator[None]:
+    """Cancel what is done once the client has left."""
+    with anyio.CancelScope() as scope:
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            scope.cancel()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            watcher.cancel()
+
+
+@asynccontextmanager
+async def open_gateway(app: ASGIApp, runtime: Runtime, *, hosts: Hosts | None) -> AsyncIterator[ASGIApp]:
+    """The gateway before an app, for as long as it is served; the app alone where it is off."""
+    if not runtime.settings.gateway.enabled:
+        yield app
+        return
+    upstream = open_upstream(runtime.settings.gateway)
+    async with upstream.client:
+        yield Gateway(app, runtime=runtime, upstream=upstream, hosts=hosts)

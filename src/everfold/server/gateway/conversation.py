@@ -1,0 +1,220 @@
+"""Conversation: a session with what its client holds of it, for one request at a time."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from everfold.core.conversations.alignment import Alignment
+from everfold.core.conversations.hashes import GivenMessage, chain_next, read_given
+from everfold.core.conversations.requests import ClientRequest, ReadList
+from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
+from everfold.core.log.interruption import INTERRUPTED_KEY, write_interrupted
+from everfold.core.log.messages import Message, WireFormat
+from everfold.core.log.wire import read_wire
+from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.windows.entries import MessageEntry
+from everfold.core.windows.window import Window
+from everfold.errors import ConflictError
+from everfold.services.sessions.conversations import Conversations, chain_messages
+from everfold.session import Session, Wire
+
+_PAGE: Final = 200
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Conversation:
+    """One conversation of a client.
+
+    Attributes:
+        session: The session that it goes on in.
+        seed: What the chains of its client's list begin with.
+        client_list: What its client holds.
+        lock: Held from a request to the end of its reply.
+        owner: The user and the agent of its requests.
+        tips: Its owner and the chains by which it is found at hand.
+    """
+
+    session: Session
+    seed: bytes
+    lists: Conversations
+    client_list: ClientList = NO_LIST
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    owner: tuple[str, str] = ("", "")
+    tips: list[tuple[str, str, bytes]] = field(default_factory=list)
+    _held: tuple[str, Sequence[JsonValue]] | None = None
+    _last_seq: int = 0
+
+    def __post_init__(self) -> None:
+        self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
+
+    def list_tips(self) -> list[bytes]:
+        """The chains of its client's whole list, with and without a reply at its end that broke off."""
+        messages = self.client_list.messages
+        ends = messages[-2:] if messages and messages[-1].is_optional else messages[-1:]
+        return [message.chain for message in ends if message.chain is not None]
+
+    async def adopt(self) -> None:
+        """Take up what the log has behind its client's list: what was stored just before a process was killed."""
+        while found := await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE):
+            for message in found:
+                self._last_seq = message.seq
+                if message.source == "said" and message.view.role != "system":
+                    is_optional = INTERRUPTED_KEY in message.wire
+                    await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
+
+    async def store(
+        self, request: ClientRequest, read: ReadList, alignment: Alignment, *, attempt: bytes | None
+    ) -> None:
+        """Store what is new of a request, and keep what its client holds now.
+
+        Raises:
+            InvalidInputError: a message does not fit the log; nothing was stored.
+        """
+        before = self.client_list.messages
+        if alignment.kind == "retry":
+            await self._take_back(alignment)
+        known = [None if place is None else before[place] for place in alignment.places]
+        seqs = [0 if old is None else old.seq for old in known]
+        for at in alignment.injected:
+            [seqs[at]] = await self._append([read.wires[at]], request.form, source="injection")
+        new = alignment.new
+        for at, seq in zip(new, await self._append([read.wires[at] for at in new], request.form), strict=True):
+            seqs[at] = seq
+        if list(alignment.places[: len(before)]) == list(range(len(before))):
+            await self._grow([read.given[at] for at in new], [seqs[at] for at in new], attempt=attempt)
+        else:
+            await self._keep(mark_attempt(chain_messages(self.seed, read.given, known, seqs), attempt))
+
+    async def _take_back(self, alignment: Alignment) -> None:
+        """Take back a reply that broke off, where the client asks for another one and does not hold it."""
+        messages = self.client_list.messages
+        count = len(messages) - 1 - max([place for place in alignment.places if place is not None], default=-1)
+        if count and messages[-1].seq == self._last_seq and all(one.is_optional for one in messages[-count:]):
+            await self.session.retract(count)
+
+    async def add(self, request: ClientRequest, read: ReadList, *, attempt: bytes | None) -> None:
+        """Store the messages of a request that carries only what is new.
+
+        Raises:
+            InvalidInputError: a message does not fit the log; nothing was stored.
+        """
+        seqs = await self._append(read.wires, request.form)
+        await self._grow(read.given, seqs, attempt=attempt)
+
+    async def configure(self, request: ClientRequest) -> None:
+        """Hold the system prompt and the tools of a request; a change is a cache break."""
+        wanted = (request.system, request.tools)
+        if self._held != wanted:
+            await self.session.configure(system=request.system, tools=list(request.tools))
+            self._held = wanted
+
+    async def reply(self, wire: JsonObject, form: WireFormat) -> None:
+        """Store what the model said."""
+        given = read_given(read_wire(wire, wire_format=form))
+        await self._grow([given], await self._append([wire], form))
+
+    async def break_off(self, text: str, *, reason: str) -> None:
+        """Store what the model said before it was stopped; nothing where it had said nothing."""
+        if text.strip():
+            said = read_given(read_wire({"role": "assistant", "content": text}))
+            seqs = await self._append([write_interrupted(text, reason=reason)], "openai")
+            await self._grow([said], seqs, is_optional=True)
+
+    def is_shown_whole(self, window: Window) -> bool:
+        """Whether a window shows every message that the client holds as it is, and nothing beside the log."""
+        messages = [entry.message for entry in window.entries if isinstance(entry, MessageEntry)]
+        if window.report.watermark or len(messages) < len(window.entries):
+            return False
+        shown = {message.seq for message in messages if not message.is_erased}
+        if not shown.issuperset(message.seq for message in self.client_list.messages):
+            return False
+        more = measure_hidden(messages)
+        return not more or window.estimate.tokens + more < window.estimate.budget_tokens
+
+    async def branch(self, session: Session, shared: Sequence[ClientMessage], *, goes_on: bool) -> "Conversation":
+        """A conversation that shares the first messages of this one.
+
+        Args:
+            session: A handle of its session.
+            shared: The messages of its client's list that are shared.
+            goes_on: It takes this one's place under its session key.
+        """
+        fork = session.rewind if goes_on else session.branch
+        forked = await fork(shared[-1].seq)
+        kept = await self.lists.keep(forked.id, NO_LIST, shared, seed=self.seed)
+        return Conversation(session=forked, seed=self.seed, lists=self.lists, client_list=kept)
+
+    async def _append(self, wires: Sequence[JsonObject], form: WireFormat, *, source: str = "said") -> list[int]:
+        """Append messages behind those that the client is known to hold.
+
+        Their ids name the place in the log: what another process has stored there already is not stored again. Where it has
+        stored another message, they go into a branch.
+        """
+        if not wires:
+            return []
+        try:
+            seqs = await self._append_at_end(wires, form, source)
+        except ConflictError:
+            if not self.client_list.messages:
+                raise
+            made = await self.branch(self.session, self.client_list.messages, goes_on=False)
+            self.session, self.client_list, self._held = made.session, made.client_list, None
+            self._last_seq = self.client_list.messages[-1].seq
+            seqs = await self._append_at_end(wires, form, source)
+        self._last_seq = seqs[-1]
+        return seqs
+
+    async def _append_at_end(self, wires: Sequence[JsonObject], form: WireFormat, source: str) -> list[int]:
+        start = self._last_seq + 1
+        ids = [f"client-{seq}" for seq in range(start, start + len(wires))]
+        return await self.session.append(cast("Sequence[Wire]", wires), client_ids=ids, wire_format=form, source=source)
+
+    async def _grow(
+        self,
+        given: Sequence[GivenMessage],
+        seqs: Sequence[int],
+        *,
+        attempt: bytes | None = None,
+        is_optional: bool = False,
+    ) -> None:
+        """Add messages to what the client holds."""
+        try:
+            await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
+        except ConflictError:  # an erase has taken hashes of it
+            self.client_list = (await self.lists.read(self.session.id)).client_list
+            await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
+
+    def _extend(
+        self, given: Sequence[GivenMessage], seqs: Sequence[int], *, attempt: bytes | None, is_optional: bool
+    ) -> list[ClientMessage]:
+        """What the client holds with more messages at its end."""
+        before = self.client_list.messages
+        chain = before[-1].chain if before else self.seed
+        rows: list[ClientMessage] = []
+        for message, seq in zip(given, seqs, strict=True):
+            chain = None if chain is None else chain_next(self.seed, chain, message)
+            rows.append(
+                ClientMessage(
+                    content=message.content,
+                    kind=message.kind,
+                    seq=seq,
+                    is_reply=message.is_reply,
+                    is_optional=is_optional,
+                    chain=chain,
+                )
+            )
+        return [*before, *mark_attempt(rows, attempt)]
+
+    async def _keep(self, messages: Sequence[ClientMessage]) -> None:
+        self.client_list = await self.lists.keep(self.session.id, self.client_list, messages, seed=self.seed)
+
+
+def mark_attempt(messages: Sequence[ClientMessage], attempt: bytes | None) -> Sequence[ClientMessage]:
+    """The same messages, the last one with the idempotency key of its request."""
+    return messages if attempt is None or not messages else [*messages[:-1], replace(messages[-1], attempt=attempt)]
+
+
+def measure_hidden(messages: Sequence[Message]) -> int:
+    """How many tokens of messages their visible forms leave out."""
+    return sum([max(message.raw_tokens - message.tokens, 0) for message in messages])

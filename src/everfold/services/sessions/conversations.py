@@ -1,0 +1,114 @@
+"""Conversations: which session a client's list of messages belongs to, and what is kept of the list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from everfold.core.conversations.hashes import (
+    GivenMessage,
+    chain_given,
+    find_tail,
+    hash_tails,
+)
+from everfold.core.log.client_lists import ClientList, ClientListChange, ClientMessage
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.ports.conversations import ConversationStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownList:
+    """What the client of a session holds."""
+
+    session_id: SessionId
+    client_list: ClientList
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversations:
+    """The clients' lists of one store."""
+
+    store: ConversationStore
+
+    async def find(
+        self, user_id: UserId, agent_id: AgentId, seed: bytes, given: Sequence[GivenMessage]
+    ) -> list[KnownList]:
+        """The lists that a request's list may go on from, the newest session first.
+
+        Those are found by the longest beginning that is known, or else by the last three messages of a known list. Both
+        are looked for where the beginning is not of the whole known list, since a client may have cut its middle.
+        """
+        found = await self.store.find_by_chain(user_id, agent_id, chain_given(seed, given))
+        lists = [await self.read(session_id) for session_id in found]
+        if any(is_ending(one.client_list.messages, given) for one in lists):
+            return lists
+        tails = hash_tails(seed, [message.content for message in given])
+        more = await self.store.find_by_tail(user_id, agent_id, tails) if tails else []
+        return [*lists, *[await self.read(session_id) for session_id in more if session_id not in found]]
+
+    async def read(self, session_id: SessionId) -> KnownList:
+        """What the client of a session holds.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        return KnownList(session_id=session_id, client_list=await self.store.read_client_list(session_id))
+
+    async def keep(
+        self, session_id: SessionId, before: ClientList, messages: Sequence[ClientMessage], *, seed: bytes
+    ) -> ClientList:
+        """Keep what the client of a session holds now; gives it. Only what differs from before is written.
+
+        Raises:
+            ConflictError: the list is another than before; read it again.
+        """
+        count = _count_same(before.messages, messages)
+        kept = ClientList(messages=tuple(messages), tail=find_tail(seed, messages))
+        if kept == before:
+            return before
+        change = ClientListChange(
+            first_place=count + 1,
+            messages=messages[count:],
+            expected_count=len(before.messages),
+            expected_chain=messages[count - 1].chain if count else None,
+            tail=kept.tail,
+        )
+        await self.store.write_client_list(session_id, change)
+        return kept
+
+
+def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:
+    """Whether the last message of a known list stands in a request's list at its own place."""
+    must = [message for message in known if not message.is_optional]
+    return bool(must) and len(must) <= len(given) and must[-1].content == given[len(must) - 1].content
+
+
+def _count_same(before: Sequence[ClientMessage], after: Sequence[ClientMessage]) -> int:
+    pairs = zip(before, after, strict=False)
+    return next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+
+
+def chain_messages(
+    seed: bytes, given: Sequence[GivenMessage], known: Sequence[ClientMessage | None], seqs: Sequence[int]
+) -> list[ClientMessage]:
+    """What a client holds, for each message of its list.
+
+    Args:
+        seed: What its chains begin with.
+        given: Its list.
+        known: Of each message what was kept of it; None for a new one.
+        seqs: Of each message its number in the log.
+    """
+    messages: list[ClientMessage] = []
+    chains = chain_given(seed, given)
+    has_gone = False
+    for message, old, seq, chain in zip(given, known, seqs, chains, strict=True):
+        has_gone = has_gone or (old is not None and old.content is None)
+        content = None if old is not None and old.content is None else message.content
+        made = ClientMessage(
+            content=content,
+            kind=message.kind,
+            seq=seq,
+            is_reply=message.is_reply,
+            chain=None if has_gone else chain,
+        )
+        messages.append(made if old is None else replace(made, is_optional=old.is_optional, attempt=old.attempt))
+    return messages

@@ -1,0 +1,177 @@
+"""When Everfold or the provider fails: what is passed on, what is refused, and what is stored."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.server.gateway.conftest import Gateway, answered, run_gateway, say
+from tests.server.gateway.played import Body, Planned, PlayedProvider
+
+from everfold.errors import StoreUnavailableError
+
+LONG = " ".join(f"The quay number {number} is free on Monday." for number in range(60))
+NAMED = {"x-everfold-session": "thread-1"}
+
+
+def text_of(response: httpx2.Response) -> str:
+    """What a plain chat completion says."""
+    return str(response.json()["choices"][0]["message"]["content"])
+
+
+def break_store(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the store refuse to append, as it does when the disk is full."""
+
+    async def fail(*_: object, **__: object) -> None:
+        raise StoreUnavailableError("the disk is full")
+
+    monkeypatch.setattr(gateway.engine._store, "append", fail)
+    monkeypatch.setattr(gateway.engine._store, "create_session", fail)
+
+
+async def test_a_whole_history_goes_on_unfolded(
+    gateway: Gateway, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the store fails, the client is answered all the same, and told; when it is back, the conversation is whole."""
+    messages = [say("One?")]
+    messages.append(answered(text_of(await gateway.ask(messages))))
+    messages.append(say("Two?"))
+    with monkeypatch.context() as broken:
+        break_store(gateway, broken)
+        answer = await gateway.ask(messages)
+        assert (answer.status_code, answer.headers["x-everfold-context"]) == (200, "unfolded")
+        assert provider.sent[-1].body["messages"] == messages
+    messages += [answered(text_of(answer)), say("Three?")]
+    await gateway.ask(messages)
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 2.", "Three?", "Reply 3."]
+
+
+async def test_only_what_is_new_is_never_passed_without_its_past(
+    gateway: Gateway, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that names its session is answered 503 where the store fails, in the form of the client's SDK."""
+    await gateway.ask([say("One?")], headers=NAMED)
+    break_store(gateway, monkeypatch)
+    for form in ("openai", "anthropic"):
+        answer = await gateway.ask([say("Two?")], headers=NAMED, form=form)
+        assert answer.status_code == 503
+        assert "error" in answer.json()
+    assert len(provider.sent) == 1
+
+
+async def test_a_setting_makes_a_failure_fail(
+    tmp_path: Path, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `gateway.on_failure` at `refuse` nothing is passed on unfolded."""
+    async with run_gateway(tmp_path / "g.db", provider.url, {"gateway": {"on_failure": "refuse"}}) as gateway:
+        break_store(gateway, monkeypatch)
+        assert (await gateway.ask([say("One?")])).status_code == 503
+        assert provider.sent == []
+
+
+async def test_a_reply_that_cannot_be_stored_comes_with_the_next_request(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client has it, and brings it back: nothing is lost, nothing stands twice."""
+    from everfold.server.gateway.conversation import Conversation
+
+    async def fail(*_: object, **__: object) -> None:
+        raise StoreUnavailableError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Conversation, "reply", fail)
+        messages = [say("One?"), answered(text_of(await gateway.ask([say("One?")]))), say("Two?")]
+    await gateway.ask(messages)
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 2."]
+
+
+TOO_LONG: dict[str, Body] = {
+    "openai": {"error": {"message": "This model's maximum context length is 4000", "code": "context_length_exceeded"}},
+    "anthropic": {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 4"}},
+}
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+async def test_a_context_error_compacts_and_is_sent_once_more(
+    tmp_path: Path, provider: PlayedProvider, form: str
+) -> None:
+    """The client sees the answer to the smaller request; a second refusal is the client's."""
+    limits = {"gateway": {"context_limit": 16000}}
+    async with run_gateway(tmp_path / "g.db", provider.url, limits) as gateway:
+        messages: list[Body] = []
+        for number in range(12):
+            messages.append(say(f"Question {number}? {LONG}"))
+            messages.append(answered(f"Answer {number}."))
+        messages.append(say("And now?"))
+        provider.plan += [Planned(status=400, body=TOO_LONG[form])]
+        answer = await gateway.ask(messages, form=form)
+        assert (answer.status_code, answer.headers["x-everfold-context"]) == (200, "folded")
+        first, second = provider.sent
+        assert len(second.raw) < len(first.raw)
+        assert "And now?" in second.text
+        provider.plan += [Planned(status=400, body=TOO_LONG[form])] * 2
+        again = await gateway.ask([*messages, answered("Reply 2."), say("On?")], form=form)
+        assert (again.status_code, again.json()) == (400, TOO_LONG[form])
+        assert len(provider.sent) == 4
+        [session] = await gateway.sessions()
+        assert (await (await gateway.engine.session(id=session.id)).verify()).problems == ()
+
+
+async def test_errors_pass_with_status_body_and_headers(gateway: Gateway, provider: PlayedProvider) -> None:
+    """What the provider refuses is told as the provider told it."""
+    body = {"error": {"message": "slow down", "type": "rate_limit"}}
+    headers = {"retry-after": "3", "x-ratelimit-remaining-tokens": "0", "request-id": "req_9"}
+    provider.plan += [Planned(status=429, body=body, headers=headers)]
+    answer = await gateway.ask([say("One?")], stream=True)
+    assert (answer.status_code, answer.json()) == (429, body)
+    assert {name: answer.headers[name] for name in headers} == headers
+    assert answer.headers["x-request-id"] == "req_provider"
+
+
+async def test_a_provider_that_is_away(tmp_path: Path) -> None:
+    """The client is told 502 in its form, and its message waits for the retry."""
+    async with run_gateway(tmp_path / "g.db", "http://127.0.0.1:9") as gateway:
+        answer = await gateway.ask([say("One?")])
+        assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream")
+        [session] = await gateway.sessions()
+        assert await gateway.texts(session.id) == ["One?"]
+
+
+async def test_a_stream_that_the_provider_breaks_off(gateway: Gateway, provider: PlayedProvider) -> None:
+    """What came is stored as interrupted, and the conversation goes on in the same session."""
+    provider.plan += [Planned(text="A long answer that goes on and on.", is_cut=True)]
+    await gateway.ask([say("One?")], stream=True)
+    [session] = await gateway.sessions()
+    log = await gateway.log(session.id)
+    assert log[1].wire["interrupted"]
+    on = await gateway.ask([say("One?"), say("Two?")])
+    assert on.headers["x-everfold-session"] == session.id
+
+
+@pytest.mark.parametrize("body", [b"no json", b"[]", b'{"model": "m"}', b'{"messages": "text"}'])
+async def test_what_is_no_request_is_the_providers_to_refuse(
+    gateway: Gateway, provider: PlayedProvider, body: bytes
+) -> None:
+    """A body that cannot be read passes as it came."""
+    provider.plan += [Planned(status=400, body={"error": {"message": "bad"}})]
+    answer = await gateway.client.post("/v1/chat/completions", content=body)
+    assert (answer.status_code, provider.sent[-1].raw) == (400, body)
+
+
+async def test_an_erased_message_does_not_come_back(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A client that still holds it goes on in the same session, and the provider no longer gets it."""
+    messages: list[dict[str, Any]] = []
+    for text in ("The code is zanzibar.", "And then?", "And now?"):
+        messages.append(say(text))
+        messages.append(answered(text_of(await gateway.ask(messages))))
+    [session] = await gateway.sessions()
+    await (await gateway.engine.session(id=session.id)).erase(1)
+    on = await gateway.ask([*messages, say("On?")])
+    assert on.headers["x-everfold-session"] == session.id
+    assert "zanzibar" not in provider.sent[-1].text
+    assert json.loads(provider.sent[-1].raw)["messages"][-1]["content"][0]["text"] == "On?"
+    places = await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar", "The code is zanzibar."])
+    assert places == []

@@ -1,0 +1,147 @@
+"""Which session a request goes on with: the gateway's table of cases, as lists of letters.
+
+A lower-case letter is what a user says, an upper-case one a reply, `(` a call and `)` its result, `~` before a reply one that
+broke off, `_` an erased message of the user.
+"""
+
+import pytest
+
+from everfold.core.conversations.alignment import align
+from everfold.core.conversations.choosing import Choice, choose, choose_named, find_pass_reason
+from everfold.core.conversations.hashes import GivenMessage
+from everfold.core.log.client_lists import ClientMessage
+
+
+def given(text: str) -> list[GivenMessage]:
+    """The messages of a request."""
+    messages: list[GivenMessage] = []
+    for at, letter in enumerate(text.replace("~", "")):
+        name = text.replace("~", "")[:at].count("(")
+        calls = (f"c{name + 1}",) if letter == "(" else ()
+        answers = (f"c{name}",) if letter == ")" else ()
+        content = f"{letter}{name if letter in '()' else ''}".encode()
+        messages.append(
+            GivenMessage(
+                content=content,
+                is_reply=letter.isupper() or letter in "(#",
+                is_anchor=letter == "#",
+                calls=calls,
+                answers=answers,
+            )
+        )
+    return messages
+
+
+def known(text: str) -> list[ClientMessage]:
+    """What a client is known to hold."""
+    plain = text.replace("~", "")
+    loose = {at - text[:at].count("~") for at in range(1, len(text)) if text[at - 1] == "~"}
+    return [
+        ClientMessage(
+            content=None if plain[at] == "_" else one.content,
+            kind=one.kind,
+            seq=at + 1,
+            is_reply=one.is_reply,
+            is_optional=at in loose,
+        )
+        for at, one in enumerate(given(plain))
+    ]
+
+
+def _show(text: str, choice: Choice) -> tuple[str, str, str]:
+    """What a choice is: its kind, what is new, and what stands for what was left out."""
+    alignment = choice.alignment
+    injected = "".join(text[at] for at in alignment.injected)
+    return choice.kind, "".join(text[at] for at in alignment.new), injected
+
+
+CASES = [
+    ("aA", "aAb", ("continue", "b", "")),
+    ("a", "a", ("retry", "", "")),
+    ("a", "aAb", ("continue", "Ab", "")),
+    ("aAbB", "aAb", ("branch", "", "")),
+    ("aAbB", "aAx", ("branch", "x", "")),
+    ("aAbBcC", "aAxBcC", ("branch", "xBcC", "")),
+    ("a()B", "a()Bc", ("continue", "c", "")),
+    ("a()B", "a(x", ("branch", "(x", "")),
+    ("aAb()()B", "aAb()(", ("pass", "aAb()(", "")),
+    ("aAbBcCdD", "cCdDe", ("continue", "e", "")),
+    ("aAbBcCdD", "CdDe", ("continue", "e", "")),
+    ("aAbBcCdD", "dDe", ("new", "dDe", "")),
+    ("aAbBcCdD", "cCdD", ("retry", "", "")),
+    ("aAbBcCdD", "xcCdDe", ("continue", "e", "x")),
+    ("aAbBcCdD", "aAxcCdDe", ("continue", "e", "x")),
+    ("aAbBcCdD", "xAbBcCdDe", ("new", "xAbBcCdDe", "")),
+    ("aAb~B", "aAb", ("retry", "", "")),
+    ("aAb~B", "aAbBc", ("continue", "c", "")),
+    ("aAb~B", "aAbc", ("continue", "c", "")),
+    ("_AbB", "xAbBc", ("continue", "c", "")),
+    ("aA_BcC", "aAxBcCd", ("continue", "d", "")),
+    ("aA#bB", "#bBc", ("continue", "c", "")),
+    ("aA#bB", "#b", ("branch", "", "")),
+    ("aA", "xXy", ("new", "xXy", "")),
+    ("aA", ")", ("pass", ")", "")),
+]
+
+
+@pytest.mark.parametrize(("held", "asked", "expected"), CASES)
+def test_every_case_of_the_table(held: str, asked: str, expected: tuple[str, str, str]) -> None:
+    """What a request is follows from its list and the list that is known."""
+    assert _show(asked, choose(given(asked), [known(held)])) == expected
+
+
+@pytest.mark.parametrize(
+    ("held", "asked", "branch_at"), [("aA()B", "aA(x", 2), ("aA()()B", "aA()(y", 4), ("a()B", "a(x", 1)]
+)
+def test_a_branch_never_splits_a_step(held: str, asked: str, branch_at: int) -> None:
+    """What differs within a step branches before its call."""
+    alignment = align(given(asked), known(held))
+    assert alignment is not None
+    assert (alignment.kind, alignment.branch_at) == ("branch", branch_at)
+
+
+def test_going_on_is_better_than_a_branch() -> None:
+    """Of several sessions that a request may belong to, the one that it goes on from is chosen; then the newest."""
+    lists = [known("aAbBcC"), known("aAbB"), known("aAbB")]
+    assert choose(given("aAbBd"), lists).session == 1
+    assert choose(given("aAx"), lists).session == 0
+
+
+NAMED = [
+    ("", "a", False, ("new", "a", "")),
+    ("aA", "a", False, ("added", "a", "")),
+    ("aA", "b", False, ("added", "b", "")),
+    ("aA", "aAb", False, ("continue", "b", "")),
+    ("aAbB", "aAb", False, ("branch", "", "")),
+    ("aAbB", "aAx", False, ("branch", "x", "")),
+    ("aAb", "b", True, ("retry", "", "")),
+    ("aAb", "b", False, ("added", "b", "")),
+    ("aAbB", "b", True, ("branch", "", "")),
+    ("aAbB", "c", True, ("added", "c", "")),
+    ("aAb~B", "b", True, ("retry", "", "")),
+    ("a(", ")", False, ("added", ")", "")),
+]
+
+
+@pytest.mark.parametrize(("held", "asked", "is_retry", "expected"), NAMED)
+def test_a_named_session_takes_what_is_new_alone(
+    held: str, asked: str, expected: tuple[str, str, str], *, is_retry: bool
+) -> None:
+    """Without a known reply in it a request carries only what is new, and says it again but for a retry."""
+    assert _show(asked, choose_named(given(asked), known(held), is_retry=is_retry)) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("", "no messages"),
+        ("a", ""),
+        ("a()", ""),
+        ("a(", "incomplete step"),
+        (")", "result without its call"),
+        ("a(b", ""),
+    ],
+)
+def test_only_what_the_log_can_hold_is_stored(asked: str, reason: str) -> None:
+    """The newest step must have all its results, and each result a call before it; abandoned calls the log can hold."""
+    assert find_pass_reason(given(asked)) == reason
