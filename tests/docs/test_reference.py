@@ -18,7 +18,19 @@ from everfold.config import list_settings
 from everfold.core.compaction.transitions import Cause, CompactionState
 from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
-from everfold.ports import access, browsing, forgetting, leases, memory, overview, stores, usage, users, vectors
+from everfold.ports import (
+    access,
+    browsing,
+    following,
+    forgetting,
+    leases,
+    memory,
+    overview,
+    stores,
+    usage,
+    users,
+    vectors,
+)
 
 PARTS = [
     stores.SessionStore,
@@ -38,6 +50,7 @@ PARTS = [
     forgetting.ForgettingStore,
     access.AccessStore,
     overview.OverviewStore,
+    following.FollowingStore,
     browsing.BrowsingStore,
 ]
 

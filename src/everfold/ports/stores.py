@@ -25,6 +25,7 @@ from everfold.core.text.searching import SearchQuery
 from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
+from everfold.ports.following import FollowingStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.leases import LeaseStore
 from everfold.ports.memory import ExtractionStore, FileStore, ItemStore, MemoryRecordStore, TopicStore
@@ -232,6 +233,7 @@ class Store(
     VectorStore,
     AccessStore,
     OverviewStore,
+    FollowingStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

@@ -30,7 +30,7 @@ class WordPlace:
 
     Attributes:
         kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `item`, `item_search`, `topic`,
-            `dream`, `extraction`, `snapshot`, `recall`, `file`, or `audit`.
+            `dream`, `extraction`, `snapshot`, `recall`, `followed`, `file`, or `audit`.
         id: Of the session, compaction, digest, item, topic, dream or extraction; the path of a file.
         seq: The message, where there is one; else 0.
     """
@@ -107,6 +107,8 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
         after = compactions[-1].ordinal
     finder.look("snapshot", record.id, await store.read_session_memory(record.id))
     finder.look("recall", record.id, await store.read_turn_recall(record.id))
+    followed = [one for one in await store.list_followed(record.user_id) if one.session_id == record.id]
+    finder.look("followed", record.id, followed)
     await _look_at_window(store, record, finder)
 
 
