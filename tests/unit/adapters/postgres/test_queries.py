@@ -32,12 +32,6 @@ def test_every_query_that_sqlite_overrides_for_all_is_said_here() -> None:
     assert own == {
         "count_indexed_nothing",
         "count_wiped_words",
-        "find_item_key",
-        "find_item_source",
-        "find_message_key",
-        "find_message_source",
-        "find_topic_key",
-        "find_topic_source",
         "merge_search",
         "optimize_item_index",
         "optimize_search",
