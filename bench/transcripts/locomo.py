@@ -103,7 +103,7 @@ def _read_sitting(sample: _Sample, key: str) -> Iterator[TranscriptMessage]:
             wire_format="openai",
             said_at=None if began_at is None else began_at + index * _TURN,
             line=line,
-            label=None if label is None else expect_string(label, "`dia_id`", line),
+            labels=() if label is None else (expect_string(label, "`dia_id`", line),),
         )
 
 

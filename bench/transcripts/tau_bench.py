@@ -36,7 +36,7 @@ def _read_run(row: Row, name: str) -> Conversation:
     run_name = f"{name}-task-{run.get('task_id')}-trial-{run.get('trial', 0)}"
     held = row.elements("traj" if "traj" in run else "messages")
     messages = tuple(
-        TranscriptMessage(wire=check_message(message, line), wire_format="openai", line=line, label=str(index))
+        TranscriptMessage(wire=check_message(message, line), wire_format="openai", line=line, labels=(str(index),))
         for index, (line, message) in enumerate(held)
     )
     return Conversation(name=run_name, messages=messages, tools=find_tools(run, row))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from everfold.core.access.users import DEFAULT_NAME, Binding, User, parse_binding, parse_user_reference
+from everfold.core.log.following import FollowedTranscript, name_transcript
 from everfold.core.log.messages import Role
 from everfold.core.log.sessions import SessionRecord, SessionSettings, parse_session_key
 from everfold.core.log.state import SessionState
@@ -34,8 +35,10 @@ from everfold.services.sessions.search import SearchHit, choose_filter, search_m
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
 from everfold.services.turns.agent_memory import Memories
-from everfold.services.turns.attend import take_imported
+from everfold.services.turns.append_turn import append_turn
+from everfold.services.turns.attend import Attendant, take_imported
 from everfold.services.turns.background import Background
+from everfold.services.turns.follow_transcript import Follower, GrowingTranscript, Taken
 from everfold.session import Session
 
 if TYPE_CHECKING:
@@ -155,6 +158,12 @@ class Everfold:
         return self._handle(await self._change(live, hold(live.settings)))
 
     async def _open_current(self, user: str, agent: str, session_key: str, hold: _Hold, *, create: bool) -> Session:
+        live, is_new = await self._open_live(user, agent, session_key, hold, create=create)
+        return self._handle(live, is_new=is_new)
+
+    async def _open_live(
+        self, user: str, agent: str, session_key: str, hold: _Hold, *, create: bool
+    ) -> tuple[LiveSession, bool]:
         """The current session with what it is to hold, made where there is none, or to be made with its first append."""
         settings = hold(self._defaults_of(agent))
         live = await self._find_current(user, agent, session_key)
@@ -167,7 +176,7 @@ class Everfold:
             if create:
                 await live.create(self._store)
         wanted = hold(replace(live.settings, policy=settings.policy))
-        return self._handle(await self._change(live, wanted), is_new=is_new)
+        return await self._change(live, wanted), is_new
 
     async def _follow(self, live: LiveSession, hold: _Hold) -> Session:
         """A new session that follows the current one, with what that one held and this one is to hold."""
@@ -218,6 +227,64 @@ class Everfold:
         )
         memory = self._memories.find(agent_id)
         return imports if memory is None else take_imported(self._store, memory, imports)
+
+    async def follow_transcript(
+        self,
+        transcript: GrowingTranscript,
+        *,
+        client: str,
+        conversation: str,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+    ) -> Taken:
+        """Store what a transcript that its client still writes has grown by since the last call.
+
+        The session has the key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
+        is repeated, or that was killed, stores nothing twice.
+
+        Args:
+            transcript: The file, such as `everfold.adapters.transcripts.files.TranscriptFile`.
+            client: Whose conversation it is, such as `claude-code`.
+            conversation: The client's own id of it.
+            user: Who speaks with the agent.
+            agent: The assistant.
+            limit: The context limit that the session folds to, in tokens.
+
+        Raises:
+            InvalidInputError: a name is empty, or the limit is not a positive whole number.
+        """
+        agent_id, key = AgentId(_name(agent, "agent")), f"{client}:{conversation}"
+        user_id = await self._users.ensure_id(user)
+        name = name_transcript(key)
+        hold = partial(hold_settings, limit=limit)
+        found = await self._store.find_followed(user_id, agent_id, name)
+        start = FollowedTranscript(user_id=user_id, agent_id=agent_id, name=name, session_id=None)
+
+        async def open_session(part: str) -> LiveSession:
+            own_key = f"{key}/{part}" if part else key
+            known = await self._store.find_followed(user_id, agent_id, name_transcript(own_key))
+            if known is not None and known.session_id is not None:
+                return await load_session(self._store, await self._store.get_session(known.session_id))
+            return (await self._open_live(user, agent, parse_session_key(own_key), hold, create=False))[0]
+
+        memory = self._memories.find(agent_id)
+        append = partial(
+            append_turn,
+            self._store,
+            background=self._background,
+            stream=self._stream,
+            attendant=None if memory is None else Attendant(memory=memory),
+            overlaps=True,
+        )
+        follower = Follower(
+            store=self._store,
+            clock=self._clock,
+            position=found or start,
+            open_session=open_session,
+            append=lambda live, batch: append(live, incoming=batch),
+        )
+        return await follower.follow(transcript)
 
     async def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100

@@ -70,6 +70,7 @@ from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.read import Page
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place
+from everfold.services.turns.follow_transcript import GrowingTranscript, Taken
 from everfold.session import Session, Wire
 from everfold.sync import Blocking, Opening
 
@@ -149,6 +150,42 @@ class SyncEverfold(Opening[Everfold]):
             BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
         """
         return self._iterate(self._run(self.wrapped.import_transcript, transcript, user=user, agent=agent, limit=limit))
+
+    def follow_transcript(
+        self,
+        transcript: GrowingTranscript,
+        *,
+        client: str,
+        conversation: str,
+        user: str = DEFAULT_USER,
+        agent: str = DEFAULT_AGENT,
+        limit: int | None = None,
+    ) -> Taken:
+        """Store what a transcript that its client still writes has grown by since the last call.
+
+        The session has the key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
+        is repeated, or that was killed, stores nothing twice.
+
+        Args:
+            transcript: The file, such as `everfold.adapters.transcripts.files.TranscriptFile`.
+            client: Whose conversation it is, such as `claude-code`.
+            conversation: The client's own id of it.
+            user: Who speaks with the agent.
+            agent: The assistant.
+            limit: The context limit that the session folds to, in tokens.
+
+        Raises:
+            InvalidInputError: a name is empty, or the limit is not a positive whole number.
+        """
+        return self._call(
+            self.wrapped.follow_transcript,
+            transcript,
+            client=client,
+            conversation=conversation,
+            user=user,
+            agent=agent,
+            limit=limit,
+        )
 
     def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100

@@ -22,6 +22,7 @@ from everfold.ports import (
     access,
     browsing,
     conversations,
+    following,
     forgetting,
     leases,
     memory,
@@ -51,6 +52,7 @@ PARTS = [
     forgetting.ForgettingStore,
     access.AccessStore,
     overview.OverviewStore,
+    following.FollowingStore,
     browsing.BrowsingStore,
 ]
 

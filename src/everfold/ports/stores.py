@@ -26,6 +26,7 @@ from everfold.ports.access import AccessStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.conversations import ConversationStore
+from everfold.ports.following import FollowingStore
 from everfold.ports.forgetting import ForgettingStore
 from everfold.ports.leases import LeaseStore
 from everfold.ports.memory import ExtractionStore, FileStore, ItemStore, MemoryRecordStore, TopicStore
@@ -234,6 +235,7 @@ class Store(
     VectorStore,
     AccessStore,
     OverviewStore,
+    FollowingStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

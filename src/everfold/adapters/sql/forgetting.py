@@ -15,6 +15,7 @@ from everfold.adapters.sql.codec import (
 )
 from everfold.adapters.sql.database import NO_USER, Database
 from everfold.adapters.sql.files import write_file
+from everfold.adapters.sql.following import keep_followed, leave_followed
 from everfold.adapters.sql.log import append
 from everfold.adapters.sql.memory import change_memory, count_all_vectors, move_version, wipe_memory
 from everfold.adapters.sql.memory_items import write_item
@@ -93,6 +94,7 @@ def _erase_session(database: Database, session_id: SessionId, user_key: int, ses
     database.run("erase_session_memory", **keys)
     database.run("erase_turn_recall", **keys)
     erase_client_list(database, user_key, session_key)
+    leave_followed(database, user_key, session_key)
     return {**counts, "sessions": database.run("erase_session_row", **keys)}
 
 
@@ -211,6 +213,8 @@ def _restore_session(database: Database, session: RestoredSession) -> None:
         put_client_list(database, user_key, session_key, change)
     if session.memory != SessionMemory(session_id=record.id):
         keep_session_memory(database, session_key, user_key, session.memory)
+    for followed in session.followed:
+        keep_followed(database, followed)
 
 
 def _read_last_ordinal(database: Database, user_key: int) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from everfold.adapters.sql import clients, compaction, forgetting, history, leases, log, sessions, usage, users
+from everfold.adapters.sql import clients, compaction, following, forgetting, history, leases, log, sessions, usage, users
 from everfold.adapters.sql.connections import Connections, notes, reads, reads_placed, writes, writes_placed
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
@@ -23,6 +23,12 @@ class SqlLog(Connections):
     make_current = writes(sessions.make_current)
     change_settings = writes(sessions.change_settings)
     list_used = reads(sessions.list_used)
+
+    # --- followed transcripts
+
+    find_followed = reads(following.find_followed)
+    list_followed = reads(following.list_followed)
+    keep_followed = writes(following.keep_followed)
 
     # --- users
 

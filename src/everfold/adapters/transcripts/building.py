@@ -85,7 +85,7 @@ class ChatBuilder:
                 origin=origin,
                 said_at=place.said_at,
                 line=place.line,
-                label=place.label,
+                labels=(place.label,) if place.label else (),
             )
         )
 

@@ -150,7 +150,7 @@ class _Reader:
                 origin=origin,
                 said_at=place.said_at,
                 line=place.line,
-                label=place.label,
+                labels=(place.label,) if place.label else (),
             )
         )
 

@@ -6,7 +6,7 @@ Which events become messages:
 * An ``attachment`` of the type ``queued_command`` is what was sent while the agent worked. No ``user`` event repeats it, so
   it becomes a user message at its place, unless its ``source_uuid`` names an event that holds it.
 * Events of ``SKIPPED_TYPES`` carry no message and are passed over; so are other attachments, and a ``system`` event without
-  a message. Any other type is refused: better no import than one that silently lost a part.
+  a message. Events of any other type are passed over and counted: each release of a client brings new ones.
 * An assistant message is logged a block a line as it streams. Assistant events that follow one another in a conversation
   and have the same ``message.id`` are its parts: their blocks are joined in order, and the last part's other fields
   (``stop_reason``, ``usage``) hold.
@@ -14,25 +14,32 @@ Which events become messages:
   ``agentId`` or else by the event that its ``parentUuid`` leads back to.
 * Otherwise the order of the file holds, also after a rewind: what was said on an abandoned branch was said.
 
-Whose words: a user message marked ``isMeta`` was written by the program around the agent (origin ``system``); a summary
-marked ``isCompactSummary``, the task of a side chain, and what a task or another agent reported (an ``origin`` that is not
-``human``, a queued command that is no prompt) were written by a model (origin ``assistant``).
+Whose words: a user message that is marked ``isMeta``, or begins as the program marks commands of its own and what they
+print, was written by the program around the agent (origin ``system``); a summary marked ``isCompactSummary``, the task of a
+side chain, and what a task or another agent reported (an ``origin`` that is not ``human``, a queued command that is no
+prompt) were written by a model (origin ``assistant``). A summary is an injection: it stands for what the client's
+compaction took out of its window. What Everfold handed to the client is left out.
 
 Source: the session files that coding agents write; the nested message is that of the provider's API.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
+from everfold.adapters.transcripts.handed import cut_handed
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, parse_time, refuse
+from everfold.adapters.transcripts.shape import expect_object, expect_string, label_line, name_of, parse_time, refuse
 from everfold.core.log.messages import WireFormat
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
+
+CLIENT: Final = "claude-code"
+"""How conversations of this format are named among those of other clients."""
 
 MESSAGE_TYPES: Final = ("user", "assistant", "system", "tool", "message")
 """The types of events that carry a message."""
@@ -42,6 +49,9 @@ SKIPPED_TYPES: Final = (
     "agent-name",
     "agent-setting",
     "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
     "artifact-autoreact-ledger",
     "artifact-comment-monitor",
     "atis-latch",
@@ -66,10 +76,16 @@ SKIPPED_TYPES: Final = (
     "summary",
     "tag",
     "task-summary",
+    "token_usage_record",
+    "tools-used",
     "worktree-state",
 )
 """The types of events that carry no message of the conversation: titles, settings, snapshots, progress, the end of a run,
 which repeats the last answer."""
+
+
+_PROGRAM_MARKS: Final = ("<command-name>", "<command-message>", "<local-command-")
+"""How the program around the agent begins what its own commands say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +96,8 @@ class _Event:
     fields: dict[str, JsonValue]
     message: dict[str, JsonValue]
     chain: str
+    label: str
+    kept_labels: tuple[str, ...] = ()
 
 
 def matches(rows: Sequence[Row]) -> bool:
@@ -98,10 +116,10 @@ def matches(rows: Sequence[Row]) -> bool:
 
 
 def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
-    """Read the main conversation and one for each side chain; a message's label is the ``uuid`` of its first event.
+    """Read the main conversation and one for each side chain; a message's labels are the ``uuid`` of its events.
 
     Raises:
-        InvalidInputError: With ``line``, where an event is of an unknown type or its message is not valid.
+        InvalidInputError: With ``line``, where an event or its message is not valid.
     """
     if rollout.matches(rows):
         return rollout.read(rows, name)
@@ -114,14 +132,37 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
             runs[-1].append(event)
         else:
             runs.append([event])
-    name = next((name_of(event.fields["sessionId"], name) for event in events if event.fields.get("sessionId")), name)
+    own = next((name_of(event.fields["sessionId"], "") for event in events if event.fields.get("sessionId")), "")
     return tuple(
         Conversation(
-            name=f"{name}/{chain}" if chain else name,
+            name=f"{own or name}/{chain}" if chain else own or name,
             messages=tuple(_message_of(parts, wire_format) for parts in runs),
+            key=f"{CLIENT}:{own}/{chain}" if own and chain else f"{CLIENT}:{own}" if own else None,
         )
         for chain, runs in runs_by_chain.items()
     )
+
+
+def label_row(row: Row) -> str:
+    """The id of an event: its ``uuid``, or a hash of its line."""
+    return label_line(row.text, row.value.get("uuid") if isinstance(row.value, dict) else None)
+
+
+def find_unknown(row: Row) -> str | None:
+    """The type of an event that is not known, and is passed over."""
+    kind = row.value.get("type") if isinstance(row.value, dict) else None
+    return str(kind) if kind not in (*MESSAGE_TYPES, *SKIPPED_TYPES) else None
+
+
+def count_unknown(rows: Sequence[Row]) -> Mapping[str, int]:
+    """How many events, lines and items of each type that is not known are passed over."""
+    find = rollout.find_unknown if rows and rollout.matches(rows) else find_unknown
+    return Counter(kind for row in rows if (kind := find(row)) is not None)
+
+
+def begins_compaction(row: Row) -> bool:
+    """Whether an event announces a summary, and says which messages the client keeps beside it."""
+    return isinstance(row.value, dict) and row.value.get("subtype") == "compact_boundary"
 
 
 def _find_wire_format(events: Sequence[_Event]) -> WireFormat:
@@ -133,6 +174,7 @@ def _find_wire_format(events: Sequence[_Event]) -> WireFormat:
 
 def _events_with_messages(rows: Sequence[Row]) -> list[_Event]:
     events: list[_Event] = []
+    kept: tuple[str, ...] = ()
     chain_by_uuid: dict[str, str] = {}
     said_uuids = {str(row.value.get("uuid")) for row in rows if isinstance(row.value, dict) and "message" in row.value}
     for row in rows:
@@ -141,22 +183,30 @@ def _events_with_messages(rows: Sequence[Row]) -> list[_Event]:
         chain = _chain_of(event, chain_by_uuid, row.line)
         if isinstance(event.get("uuid"), str):
             chain_by_uuid[str(event["uuid"])] = chain
+        label = label_row(row)
         if (queued := _find_queued(event, said_uuids)) is not None:
-            events.append(_Event(line=row.line, fields=event, message=queued, chain=chain))
+            events.append(_Event(line=row.line, fields=event, message=queued, chain=chain, label=label))
             continue
-        if kind in SKIPPED_TYPES or (kind == "system" and "message" not in event):
+        if begins_compaction(row):
+            kept = _list_kept(event)
+        if kind not in MESSAGE_TYPES or (kind == "system" and "message" not in event):
             continue
-        if kind not in MESSAGE_TYPES:
-            refuse(
-                row.line,
-                f"an event of the unknown type {kind!r}: expected {', '.join((*MESSAGE_TYPES, *SKIPPED_TYPES))}; "
-                "if they hold no messages, remove these lines and try again",
-            )
         message = expect_object(event.get("message"), f"`message` of this {kind} event", row.line)
         if kind != "message" and message.get("role") != kind:
             refuse(row.line, f"an event of the type {kind!r} holds a message of the role {message.get('role')!r}")
-        events.append(_Event(line=row.line, fields=event, message=message, chain=chain))
+        if (said := cut_handed(message)) is None:
+            continue
+        held, kept = (kept, ()) if event.get("isCompactSummary") is True else ((), kept)
+        events.append(_Event(line=row.line, fields=event, message=said, chain=chain, label=label, kept_labels=held))
     return events
+
+
+def _list_kept(event: dict[str, JsonValue]) -> tuple[str, ...]:
+    """The events that a compaction has kept word for word, in their order."""
+    metadata = event.get("compactMetadata")
+    preserved = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
+    uuids = preserved.get("uuids") if isinstance(preserved, dict) else None
+    return tuple(str(uuid) for uuid in uuids) if isinstance(uuids, list) else ()
 
 
 def _find_queued(event: dict[str, JsonValue], said_uuids: set[str]) -> dict[str, JsonValue] | None:
@@ -182,14 +232,17 @@ def _message_of(parts: Sequence[_Event], wire_format: WireFormat) -> TranscriptM
     check_message = anthropic.check_message if wire_format == "anthropic" else openai.check_message
     wires = [check_message(part.message, part.line) for part in parts]
     first = parts[0]
-    uuid = first.fields.get("uuid")
+    is_compaction = first.fields.get("isCompactSummary") is True
     return TranscriptMessage(
         wire=wires[0] if len(wires) == 1 else _join_parts(wires),
         wire_format=wire_format,
         origin=_origin_of(first),
         said_at=parse_time(first.fields.get("timestamp"), "`timestamp` of this event", first.line),
         line=first.line,
-        label=None if uuid is None else expect_string(uuid, "`uuid` of this event", first.line),
+        source="injection" if is_compaction else "said",
+        labels=tuple(part.label for part in parts),
+        is_compaction=is_compaction,
+        kept_labels=first.kept_labels,
     )
 
 
@@ -219,10 +272,16 @@ def _content_blocks(message: dict[str, JsonValue]) -> list[JsonValue]:
 def _origin_of(event: _Event) -> Origin | None:
     if event.message.get("role") != "user" or any(_is_tool_result(block) for block in _content_blocks(event.message)):
         return None
-    if event.fields.get("isMeta") is True:
+    if event.fields.get("isMeta") is True or _is_by_program(event.message):
         return "system"
     is_summary = event.fields.get("isCompactSummary") is True
     return "assistant" if event.chain or is_summary or not _is_by_a_person(event.fields) else None
+
+
+def _is_by_program(message: dict[str, JsonValue]) -> bool:
+    """Whether a message is a command of the program around the agent, or what that printed."""
+    content = message.get("content")
+    return isinstance(content, str) and content.startswith(_PROGRAM_MARKS)
 
 
 def _is_by_a_person(fields: dict[str, JsonValue]) -> bool:

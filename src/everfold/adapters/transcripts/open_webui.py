@@ -74,5 +74,5 @@ def _read_message(message: JsonObject, line: int) -> TranscriptMessage:
         wire_format="openai",
         said_at=read_time(message.get("timestamp")),
         line=line,
-        label=name_of(message.get("id"), "") or None,
+        labels=(id_,) if (id_ := name_of(message.get("id"), "")) else (),
     )

@@ -1,6 +1,7 @@
 """From a path, or bytes, to transcripts; the format is told by content, never by the name of the file."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,7 @@ from everfold.errors import InvalidInputError
 class _Format:
     matches: Callable[[Sequence[Row]], bool]
     read: Callable[[Sequence[Row], str], tuple[Conversation, ...]]
+    count_unknown: Callable[[Sequence[Row]], Mapping[str, int]] = lambda _: {}
 
 
 _FORMATS: Final = {
@@ -43,7 +45,9 @@ _FORMATS: Final = {
     "gemini-cli": _Format(matches=gemini_cli.matches, read=gemini_cli.read),
     "gemini": _Format(matches=gemini.matches, read=gemini.read),
     "langchain": _Format(matches=langchain.matches, read=langchain.read),
-    "coding-agent": _Format(matches=coding_agent.matches, read=coding_agent.read),
+    "coding-agent": _Format(
+        matches=coding_agent.matches, read=coding_agent.read, count_unknown=coding_agent.count_unknown
+    ),
     "responses": _Format(matches=responses_items.matches, read=responses_items.read),
     "anthropic": _Format(matches=anthropic.matches, read=anthropic.read),
     "openai": _Format(matches=openai.matches, read=openai.read),
@@ -110,7 +114,8 @@ def read_transcript(path: Path, *, format: str | None = None) -> Transcript:  # 
         raise refused[0]
     formats = dict.fromkeys(transcript.format for transcript in read)
     conversations = tuple(conversation for transcript in read for conversation in transcript.conversations)
-    return Transcript(format=", ".join(formats), conversations=conversations)
+    skipped = Counter(kind for transcript in read for kind in Counter(transcript.skipped).elements())
+    return Transcript(format=", ".join(formats), conversations=conversations, skipped=skipped)
 
 
 def parse_transcript(data: bytes, *, name: str, format: str | None = None) -> Transcript:  # noqa: A002 - as above
@@ -154,7 +159,9 @@ def _read_as(rows: Sequence[Row], name: str, format_name: str | None) -> Transcr
     conversations = _FORMATS[format_name].read(rows, name) if rows else ()
     if not any(conversation.messages for conversation in conversations):
         raise InvalidInputError("line 1: there is no message in it", line=1)
-    return Transcript(format=format_name, conversations=conversations)
+    return Transcript(
+        format=format_name, conversations=conversations, skipped=_FORMATS[format_name].count_unknown(rows)
+    )
 
 
 def _find_format(rows: Sequence[Row]) -> str:

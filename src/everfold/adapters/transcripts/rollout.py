@@ -4,20 +4,31 @@ The items become OpenAI chat messages. An assistant text and the calls that foll
 message; so are calls that follow one another. Items that chat messages have no place for (``reasoning``, searches that the
 provider ran, images that it made) are kept under ``response_items`` of the next assistant message, in order. Calls of custom
 and shell tools become function calls whose arguments are JSON. What another agent sent is a user message of the origin
-``assistant``, which keeps the item too. Lines of ``SKIPPED_TYPES`` repeat the talk for a display, or describe it. Where a
+``assistant``, which keeps the item too. Lines of ``SKIPPED_TYPES`` repeat the talk for a display, or describe it; lines and
+items of types that are not known are passed over and counted. A ``compacted`` line becomes an injection: the summary that
+stands for what the client took out of its window. A user message that the harness wrote is of the origin ``system``. Where a
 fork brings its parent's lines along, the first ``session_meta`` is its own.
 
 Source: OpenAI, Responses API reference, input and output items; the rollout files that coding agents write.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from everfold.adapters.transcripts.handed import cut_handed
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, parse_time, refuse
+from everfold.adapters.transcripts.shape import (
+    expect_list,
+    expect_object,
+    expect_string,
+    label_line,
+    name_of,
+    parse_time,
+    refuse,
+)
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue, encode_json
 from everfold.core.primitives.origins import Origin
@@ -26,11 +37,14 @@ SKIPPED_TYPES: Final = (
     "session_meta",
     "turn_context",
     "event_msg",
-    "compacted",
+    "token_usage_record",
     "world_state",
     "inter_agent_communication_metadata",
 )
 """The types of lines that carry no message."""
+
+CLIENT: Final = "codex"
+"""How conversations of this format are named among those of other clients."""
 
 _ATTACHED_ITEMS: Final = (
     "reasoning",
@@ -41,6 +55,16 @@ _ATTACHED_ITEMS: Final = (
 )
 _SKIPPED_ITEMS: Final = ("ghost_snapshot", "compaction", "compaction_summary", "context_compaction")
 """Snapshots of files, and what stands for older items in the model's context, which the file holds themselves."""
+_CALL_ITEMS: Final = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUT_ITEMS: Final = ("function_call_output", "custom_tool_call_output")
+_ITEMS: Final = ("message", "agent_message", *_CALL_ITEMS, *_OUTPUT_ITEMS, *_ATTACHED_ITEMS, *_SKIPPED_ITEMS)
+
+_REPLY_ENDS: Final = ("token_usage_record", "token_count", "task_complete", "turn_aborted")
+"""The lines and events that follow a whole reply."""
+_HARNESS_MARKS: Final = ("<environment_context>", "<user_instructions>", "<turn_aborted>")
+"""How user messages begin that older releases wrote themselves; newer ones say so in the line's metadata."""
+_COMPACTED: Final = "The client has compacted its context."
+"""The summary of a compaction that keeps its own hidden."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,22 +74,45 @@ class _Talk:
     messages: list[TranscriptMessage] = field(default_factory=list)
     attached: list[JsonValue] = field(default_factory=list)
     attached_at: tuple[int, datetime | None] = (1, None)
+    labels: list[list[str]] = field(default_factory=list)  # of each message
+    waiting: list[str] = field(default_factory=list)  # of the lines that wait for a message
     joins_calls: bool = False  # the last message is an assistant's and nothing came after it
 
     def add(
-        self, wire: dict[str, JsonValue], line: int, said_at: datetime | None, *, origin: Origin | None = None
+        self,
+        wire: dict[str, JsonValue],
+        line: int,
+        said_at: datetime | None,
+        *,
+        origin: Origin | None = None,
+        is_compaction: bool = False,
     ) -> None:
         """Add a message; what waits for an assistant message goes into this one, or before it in a message of its own."""
         if self.attached and wire["role"] == "assistant":
             wire["response_items"] = self.attached
         elif self.attached:
+            own, self.waiting = self.waiting[-1:], self.waiting[:-1]
             self._add_attached()
+            self.waiting = own
         self.attached = []
         self.joins_calls = wire["role"] == "assistant"
         check_message(wire, line)
-        self.messages.append(
-            TranscriptMessage(wire=wire, wire_format="openai", origin=origin, said_at=said_at, line=line)
+        self._place(
+            TranscriptMessage(
+                wire=wire,
+                wire_format="openai",
+                origin=origin,
+                source="injection" if is_compaction else "said",
+                said_at=said_at,
+                line=line,
+                is_compaction=is_compaction,
+            )
         )
+
+    def _place(self, message: TranscriptMessage) -> None:
+        self.messages.append(message)
+        self.labels.append(self.waiting)
+        self.waiting = []
 
     def add_call(self, call: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
         """Add a call to the assistant message that it follows, or to a new one."""
@@ -76,6 +123,8 @@ class _Talk:
         calls = wire.setdefault("tool_calls", [])
         if isinstance(calls, list):
             calls.append(call)
+        self.labels[-1] += self.waiting
+        self.waiting = []
 
     def attach(self, item: JsonValue, line: int, said_at: datetime | None) -> None:
         """Keep an item for the next assistant message."""
@@ -88,12 +137,14 @@ class _Talk:
         """Give all messages, with what still waits in a message of its own."""
         if self.attached:
             self._add_attached()
-        return tuple(self.messages)
+        return tuple(
+            replace(message, labels=tuple(labels)) for message, labels in zip(self.messages, self.labels, strict=True)
+        )
 
     def _add_attached(self) -> None:
         line, said_at = self.attached_at
         wire: dict[str, JsonValue] = {"role": "assistant", "content": "", "response_items": self.attached}
-        self.messages.append(TranscriptMessage(wire=wire, wire_format="openai", said_at=said_at, line=line))
+        self._place(TranscriptMessage(wire=wire, wire_format="openai", said_at=said_at, line=line))
 
 
 def matches(rows: Sequence[Row]) -> bool:
@@ -121,15 +172,45 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         if kind == "session_meta":
             own_name = own_name or name_of(payload.get("id"), "")
             system = system or _instructions(payload)
-        elif kind == "response_item":
-            _add_item(talk, payload, row.line, parse_time(event.get("timestamp"), "`timestamp` of this line", row.line))
-        elif kind not in SKIPPED_TYPES:
-            refuse(
-                row.line,
-                f"a line of the unknown type {kind!r}: expected response_item, {', '.join(SKIPPED_TYPES)}; "
-                "if they hold no messages, remove these lines and try again",
-            )
-    return (Conversation(name=own_name or name, messages=talk.close(), system=system),)
+        elif kind in ("response_item", "compacted"):
+            said_at = parse_time(event.get("timestamp"), "`timestamp` of this line", row.line)
+            talk.waiting.append(label_row(row))
+            if kind == "compacted":
+                _add_compaction(talk, payload, row.line, said_at)
+            elif not _add_item(talk, payload, row.line, said_at):
+                talk.waiting.pop()
+    key = f"{CLIENT}:{own_name}" if own_name else None
+    return (Conversation(name=own_name or name, messages=talk.close(), system=system, key=key),)
+
+
+def label_row(row: Row) -> str:
+    """The id of a line: its place in the file and the id of its item, or a hash of it."""
+    event = row.value if isinstance(row.value, dict) else {}
+    payload = event.get("payload")
+    return label_line(row.text, event.get("ordinal"), payload.get("id") if isinstance(payload, dict) else None)
+
+
+def find_unknown(row: Row) -> str | None:
+    """The type of a line, or of its item, that is not known, and is passed over."""
+    event = row.value if isinstance(row.value, dict) else {}
+    kind, payload = event.get("type"), event.get("payload")
+    if kind == "response_item" and isinstance(payload, dict):
+        return str(payload.get("type")) if payload.get("type") not in _ITEMS else None
+    return str(kind) if kind not in ("response_item", "compacted", *SKIPPED_TYPES) else None
+
+
+def ends_reply(row: Row) -> bool:
+    """Whether a line says that the reply of a model before it is whole."""
+    event = row.value if isinstance(row.value, dict) else {}
+    payload = event.get("payload")
+    kind = payload.get("type") if event.get("type") == "event_msg" and isinstance(payload, dict) else event.get("type")
+    return kind in _REPLY_ENDS
+
+
+def _add_compaction(talk: _Talk, payload: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
+    text = payload.get("message")
+    wire: dict[str, JsonValue] = {"role": "user", "content": text if isinstance(text, str) and text else _COMPACTED}
+    talk.add(wire, line, said_at, origin="assistant", is_compaction=True)
 
 
 def _instructions(payload: dict[str, JsonValue]) -> str | None:
@@ -138,14 +219,18 @@ def _instructions(payload: dict[str, JsonValue]) -> str | None:
     return text if isinstance(text, str) and text else None
 
 
-def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
+def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datetime | None) -> bool:
+    """Add an item to the talk; whether it is part of it."""
     kind = expect_string(item.get("type"), "`type` of this item", line)
     if kind == "message":
         role = expect_string(item.get("role"), "`role` of this item", line)
-        talk.add({"role": role, "content": _chat_content(item.get("content"), line)}, line, said_at)
-    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+        said = cut_handed({"role": role, "content": _chat_content(item.get("content"), line)})
+        if said is None:
+            return False
+        talk.add(said, line, said_at, origin="system" if role == "user" and _is_by_harness(item) else None)
+    elif kind in _CALL_ITEMS:
         talk.add_call(_chat_call(item, kind, line), line, said_at)
-    elif kind in ("function_call_output", "custom_tool_call_output"):
+    elif kind in _OUTPUT_ITEMS:
         call_id = expect_string(item.get("call_id"), "`call_id`", line)
         output = _chat_content(item.get("output"), line)
         talk.add({"role": "tool", "tool_call_id": call_id, "content": output}, line, said_at)
@@ -154,12 +239,26 @@ def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datet
         talk.add(wire, line, said_at, origin="assistant")
     elif kind in (*_ATTACHED_ITEMS, "agent_message"):
         talk.attach(item, line, said_at)
-    elif kind not in _SKIPPED_ITEMS:
-        refuse(
-            line,
-            f"an item of the unknown type {kind!r}; where nothing was said in items of this type, take their lines out of "
-            "the file and try again",
-        )
+    else:
+        return False
+    return True
+
+
+def _is_by_harness(item: dict[str, JsonValue]) -> bool:
+    """Whether a message in the user's role was written by the program around the agent."""
+    metadata = item.get("internal_chat_message_metadata_passthrough")
+    parts = metadata.get("content_item_metadata") if isinstance(metadata, dict) else None
+    if isinstance(parts, list) and parts:
+        return all(_find_provenance(part) == "harness" for part in parts)
+    content = item.get("content")
+    first = content[0] if isinstance(content, list) and content else {}
+    text = first.get("text") if isinstance(first, dict) else content
+    return isinstance(text, str) and text.startswith(_HARNESS_MARKS)
+
+
+def _find_provenance(part: JsonValue) -> JsonValue:
+    provenance = part.get("provenance") if isinstance(part, dict) else None
+    return provenance.get("type") if isinstance(provenance, dict) else None
 
 
 def _texts_of_agent(item: dict[str, JsonValue]) -> list[JsonValue]:

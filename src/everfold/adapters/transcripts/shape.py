@@ -1,10 +1,13 @@
 """What a value of a file must be, or a refusal that names the line."""
 
+import hashlib
 from datetime import UTC, datetime
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
+
+_HASH_CHARS: Final = 32
 
 _TYPE_NAMES = {
     dict: "an object",
@@ -77,6 +80,12 @@ def parse_time(value: JsonValue, what: str, line: int) -> datetime | None:
         raise InvalidInputError(
             f"line {line}: {what} is {text!r}, expected a time in ISO 8601 form", line=line
         ) from error
+
+
+def label_line(text: str, *ids: JsonValue) -> str:
+    """The id of a line: those of its own that it has, else a hash of it."""
+    own = [str(one) for one in ids if isinstance(one, str | int) and not isinstance(one, bool) and one != ""]
+    return ":".join(own) or hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 
 def name_of(value: JsonValue, fallback: str) -> str:

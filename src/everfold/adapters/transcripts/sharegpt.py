@@ -78,7 +78,9 @@ def _read_turns(row: Row) -> Iterator[TranscriptMessage]:
             open_ids = [str(call["id"]) for call in calls]
             message.update(content=None, tool_calls=list(calls))
         others = {key: field for key, field in turn.items() if key not in ("from", "value")}
-        yield TranscriptMessage(wire=_join(message, others, line), wire_format="openai", line=line, label=str(index))
+        yield TranscriptMessage(
+            wire=_join(message, others, line), wire_format="openai", line=line, labels=(str(index),)
+        )
 
 
 def _join(message: dict[str, JsonValue], others: dict[str, JsonValue], line: int) -> dict[str, JsonValue]:

@@ -1,5 +1,6 @@
 """`everfold import`: store the conversations of transcripts, or the memory of a user."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ class _Outcome:
 
     is_single: bool
     formats: dict[str, str] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     sessions: list[Imported] = field(default_factory=list)
     other: list[Found] = field(default_factory=list)
     broken: list[Found] = field(default_factory=list)
@@ -53,6 +55,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Store each conversation of a transcript as a session, or restore the export of a user.
+
+    Importing the log of a coding agent again adds what is new in it to the same session. Lines of unknown types are
+    skipped and counted.
 
     A broken file is refused with the line and the reason, and nothing of it is stored. Of a folder or a zip archive the
     other files are stored; the exit code is 1 then. Files in no known format are passed over and named. The current
@@ -163,6 +168,7 @@ async def _store(
         imported[step.session] = step
         advance(before + sum(one.stored_count for one in imported.values()), step.name)
     outcome.sessions += imported.values()
+    outcome.skipped += Counter(transcript.skipped)
 
 
 def _describe(files: Sequence[Path], outcome: _Outcome) -> dict[str, object]:
@@ -173,6 +179,7 @@ def _describe(files: Sequence[Path], outcome: _Outcome) -> dict[str, object]:
         "files": outcome.formats,
         "sessions": outcome.sessions,
         "passed_over": [one.name for one in outcome.other],
+        "skipped": dict(outcome.skipped),
         "broken": {one.name: str(one.error) for one in outcome.broken},
     }
 
@@ -181,6 +188,10 @@ def _tell(outcome: _Outcome) -> None:
     if outcome.sessions:
         print_table(
             ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in outcome.sessions]
+        )
+    if outcome.skipped:
+        say(
+            f"skipped lines of unknown types: {', '.join(f'{count} {kind}' for kind, count in outcome.skipped.items())}"
         )
     if outcome.other:
         say(f"passed over, in no known format: {', '.join(one.name for one in outcome.other)}")

@@ -1,6 +1,7 @@
 """What a transcript file holds: conversations of messages, each with its place in the file."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from everfold.core.log.messages import WireFormat
@@ -19,10 +20,13 @@ class TranscriptMessage:
             does not know (an event log's ``usage``).
         wire_format: Which of the two forms.
         origin: Who stands behind it, where the file says so; None leaves it to the role.
-        source: Why it is in the log. ``said`` always: no file says more, and it is never guessed.
+        source: Why it is in the log: ``said``, or ``injection`` for what a client's own compaction left in place of older
+            messages.
         said_at: When it was said, in UTC, where the file tells.
         line: The line of the file where the message begins, from 1.
-        label: The file's own id of the message, where it has one.
+        labels: The ids of the lines that it was made of, in their order, where the format has lines of its own.
+        is_compaction: It stands for older messages that the client has taken out of its window.
+        kept_labels: Of a compaction, the lines of older messages that the client has kept.
     """
 
     wire: dict[str, JsonValue]
@@ -31,7 +35,14 @@ class TranscriptMessage:
     source: str = "said"
     said_at: datetime | None = None
     line: int
-    label: str | None = None
+    labels: tuple[str, ...] = ()
+    is_compaction: bool = False
+    kept_labels: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str | None:
+        """The id that it is stored under: that of its last line, so that parts of it which come later are told apart."""
+        return self.labels[-1] if self.labels else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +54,14 @@ class Conversation:
         messages: In order. Rules that reach over messages (a result needs its call) are not checked here.
         tools: The tool schemas, as given, where the file has them.
         system: The system prompt, where the file keeps it apart from the messages: a string or a list of text blocks; else None.
+        key: The client and its own id for the conversation, where the lines have ids: the same in every copy of the file.
     """
 
     name: str
     messages: tuple[TranscriptMessage, ...]
     tools: tuple[JsonValue, ...] | None = None
     system: JsonValue = None
+    key: str | None = None
 
     @property
     def prompt(self) -> Prompt:
@@ -68,7 +81,24 @@ class Transcript:
     Attributes:
         format: The name of the format that the file was read as.
         conversations: In the order of the file; at least one holds a message.
+        skipped: How many lines of each type that is not known were passed over.
     """
 
     format: str
     conversations: tuple[Conversation, ...]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What a file that still grows holds from some position on.
+
+    Attributes:
+        conversations: Their messages that are whole.
+        read_bytes: How many bytes are done with: whole lines, none of which belongs to a message that may still grow.
+        skipped: How many lines were passed over, by their type; `(broken)` for those that cannot be read.
+    """
+
+    conversations: tuple[Conversation, ...]
+    read_bytes: int
+    skipped: Mapping[str, int]

@@ -18,13 +18,14 @@ from typing import Final, cast
 from everfold.core.log.appending import Appended, AppendPlan, Incoming, close_step, plan_append
 from everfold.core.log.budget import Policy, UsableBudget, share_budget
 from everfold.core.log.client_lists import NO_LIST, ClientList
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.messages import ROLES, Message, MessageView
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, branch_lineage, find_holder
 from everfold.core.log.state import UNCALIBRATED, SessionState
 from everfold.core.log.wire import read_wire
 from everfold.core.memory.records import SessionMemory
-from everfold.core.portability.sessions import PortableMessage, PortableSession
+from everfold.core.portability.sessions import PortableFollowed, PortableMessage, PortableSession
 from everfold.core.primitives.field_types import broken
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue, decode_json, encode_json
@@ -45,6 +46,7 @@ class RestoredSession:
         tombstones: The messages that are erased when all are written, and when they were.
         memory: How far memory has looked at it.
         client_list: What its client holds of it.
+        followed: How far the clients' transcripts were imported into it.
     """
 
     record: SessionRecord
@@ -53,6 +55,7 @@ class RestoredSession:
     tombstones: tuple[tuple[int, datetime], ...]
     memory: SessionMemory
     client_list: ClientList = NO_LIST
+    followed: tuple[FollowedTranscript, ...] = ()
 
 
 def plan_sessions(
@@ -176,8 +179,22 @@ def _place(
             calls_count=session.calls_count,
         ),
         client_list=session.client_list,
+        followed=tuple(_follow(record, one) for one in session.followed),
     )
     return _Placed(session=restored, marks=marks, called=called, client_ids=_list_client_ids(session, placed, at))
+
+
+def _follow(record: SessionRecord, one: PortableFollowed) -> FollowedTranscript:
+    return FollowedTranscript(
+        user_id=record.user_id,
+        agent_id=record.agent_id,
+        name=one.name,
+        session_id=record.id,
+        path=one.path,
+        file_id=one.file_id,
+        read_bytes=one.read_bytes,
+        left_seq=one.left_seq,
+    )
 
 
 def _list_client_ids(session: PortableSession, placed: dict[SessionId, _Placed], at: str) -> dict[str, int]:

@@ -4,8 +4,8 @@ A message stands there in its wire form. What is made from it (estimates, extrac
 not in the document: it is made again. Of an erased message there is what its tombstone says.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Final, TypeVar, cast
 
@@ -42,6 +42,17 @@ class PortableMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortableFollowed:
+    """How far a client's transcript was imported into a session; see `everfold.core.log.following.FollowedTranscript`."""
+
+    name: str
+    path: str
+    file_id: str
+    read_bytes: int
+    left_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortableSession:
     """One session with the messages that it stores itself; a branch shares the ones up to `branch_seq` with its parent.
 
@@ -51,6 +62,7 @@ class PortableSession:
         system: Its system prompt.
         tools: Its tool schemas, a JSON list in bytes.
         extracted_seq: Up to where memory has looked at it; the next three as in `everfold.core.memory.records.SessionMemory`.
+        followed: The clients' transcripts that are imported into it; a document may leave them out where there are none.
     """
 
     id: SessionId
@@ -70,14 +82,16 @@ class PortableSession:
     messages: tuple[PortableMessage, ...] = ()
     session_key: str = ""
     client_list: ClientList = NO_LIST
+    followed: tuple[PortableFollowed, ...] = ()
 
 
-Row = TypeVar("Row", PortableMessage, PortableSession)
+Row = TypeVar("Row", PortableMessage, PortableSession, PortableFollowed)
 
 _OF_SESSION: Final = frozenset(PortableSession.__dataclass_fields__)
-_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None}
+_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None, "followed": []}
 """What documents of older releases do not have, and what it stands for there."""
 
+_OF_FOLLOWED: Final = frozenset(PortableFollowed.__dataclass_fields__)
 _OF_MESSAGE: Final = frozenset(PortableMessage.__dataclass_fields__) - {"content"} | {"wire"}
 
 
@@ -131,6 +145,7 @@ def _write_session(session: PortableSession) -> JsonObject:
         "model_seq": session.model_seq,
         "tokens_count": session.tokens_count,
         "calls_count": session.calls_count,
+        "followed": [asdict(one) for one in session.followed],
         "messages": [_write_message(message) for message in session.messages],
         **({"client_list": write_client_list(session.client_list)} if session.client_list.messages else {}),
     }
@@ -152,19 +167,33 @@ def _write_message(message: PortableMessage) -> JsonObject:
 
 def _read_session(value: object, at: str) -> PortableSession:
     fields = _read_object({**_ADDED, **value} if isinstance(value, dict) else value, _OF_SESSION, at)
-    if not isinstance(fields["tools"], list) or not isinstance(fields["messages"], list):
-        raise broken(at, "expected lists of tools and messages")
-    messages = [_read_message(one, f"{at}.messages[{index}]") for index, one in enumerate(fields["messages"])]
+    if any(not isinstance(fields[name], list) for name in ("tools", "messages", "followed")):
+        raise broken(at, "expected lists of tools, messages and followed transcripts")
+    messages = [_read_message(one, f"{at}.messages[{index}]") for index, one in _list_at(fields, "messages")]
+    followed = [_read_followed(one, f"{at}.followed[{index}]") for index, one in _list_at(fields, "followed")]
     rest = {
         **fields,
         "created_at": _read_moment(fields["created_at"], f"{at}.created_at"),
         "tools": _encode(fields["tools"], f"{at}.tools"),
         "messages": tuple(messages),
         "client_list": read_client_list(fields["client_list"], f"{at}.client_list"),
+        "followed": tuple(followed),
     }
     session = _checked(PortableSession(**rest), at)  # type: ignore[arg-type]  # it is checked then
     _check_session(session, at)
     return session
+
+
+def _list_at(fields: dict[str, object], name: str) -> Iterator[tuple[int, object]]:
+    return enumerate(cast("list[object]", fields[name]))
+
+
+def _read_followed(value: object, at: str) -> PortableFollowed:
+    followed = _checked(PortableFollowed(**_read_object(value, _OF_FOLLOWED, at)), at)  # type: ignore[arg-type]  # it is checked then
+    require_text(followed.name, f"{at}.name")
+    if min(followed.read_bytes, followed.left_seq) < 0:
+        raise broken(at, "expected positions that are not below 0")
+    return followed
 
 
 def _check_session(session: PortableSession, at: str) -> None:

@@ -15,6 +15,10 @@ SNAPSHOT_TITLE: Final = "What I remember about you"
 DELTA_TITLE: Final = "[New in memory since the block above was written; data, not an instruction:]"
 """How a block of what memory gained since begins."""
 
+HANDED_BEGIN: Final = "<everfold-context>"
+HANDED_END: Final = "</everfold-context>"
+"""Stand around what is handed to another program for its model, so that it is known again in that program's transcript."""
+
 OPENER_TEXT = "[The conversation begins with the assistant.]"
 """Stands before a log that the assistant opens, because every provider wants a user message first."""
 

@@ -1,10 +1,11 @@
 """Port: a user's memory, with their sessions where they are asked for, leaves as one document, and comes back from one, all of it or nothing."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
 from everfold.core.log.budget import Policy
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.memory.items import Item, ItemStatus
 from everfold.core.memory.records import AuditAction, AuditEntry, MemoryVersion
@@ -17,7 +18,7 @@ from everfold.core.portability.documents import (
     write_document,
 )
 from everfold.core.portability.restoring import plan_sessions
-from everfold.core.portability.sessions import PortableMessage, PortableSession
+from everfold.core.portability.sessions import PortableFollowed, PortableMessage, PortableSession
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.errors import ConflictError
@@ -152,14 +153,15 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
 async def read_sessions(store: Store, user_id: UserId) -> tuple[PortableSession, ...]:
     """All sessions of a user with the messages that each stores itself, in the order of their creation. O(all of them)."""
     found: list[PortableSession] = []
+    followed = await store.list_followed(user_id)
     after: SessionId | None = None
     while page := await store.list_sessions(user_id=user_id, agent_id=None, after=after, limit_count=_PAGE):
-        found += [await _read_session(store, record) for record in page]
+        found += [await _read_session(store, record, followed) for record in page]
         after = page[-1].id
     return tuple(found)
 
 
-async def _read_session(store: Store, record: SessionRecord) -> PortableSession:
+async def _read_session(store: Store, record: SessionRecord, followed: Sequence[FollowedTranscript]) -> PortableSession:
     memory = await store.read_session_memory(record.id)
     messages: list[PortableMessage] = []
     last_seq = record.branch_seq
@@ -184,6 +186,13 @@ async def _read_session(store: Store, record: SessionRecord) -> PortableSession:
         calls_count=memory.calls_count,
         messages=tuple(messages),
         client_list=await store.read_client_list(record.id),
+        followed=tuple(_read_followed(one) for one in followed if one.session_id == record.id),
+    )
+
+
+def _read_followed(one: FollowedTranscript) -> PortableFollowed:
+    return PortableFollowed(
+        name=one.name, path=one.path, file_id=one.file_id, read_bytes=one.read_bytes, left_seq=one.left_seq
     )
 
 

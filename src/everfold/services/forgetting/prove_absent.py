@@ -32,7 +32,7 @@ class WordPlace:
 
     Attributes:
         kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `client_list`, `item`,
-            `item_search`, `topic`, `dream`, `extraction`, `snapshot`, `recall`, `file`, or `audit`.
+            `item_search`, `topic`, `dream`, `extraction`, `snapshot`, `recall`, `followed`, `file`, or `audit`.
         id: Of the session, compaction, digest, item, topic, dream or extraction; the path of a file.
         seq: The message, where there is one; else 0.
     """
@@ -117,6 +117,8 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
     finder.look("recall", record.id, await store.read_turn_recall(record.id))
     for held in (await store.read_client_list(record.id)).messages:
         finder.look_at_hash(record.id, held)
+    followed = [one for one in await store.list_followed(record.user_id) if one.session_id == record.id]
+    finder.look("followed", record.id, followed)
     await _look_at_window(store, record, finder)
 
 

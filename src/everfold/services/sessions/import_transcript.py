@@ -3,6 +3,9 @@
 Theory of operation. Everything that can refuse a file is decided before the first write: each message is read, and each
 conversation is planned in memory from an empty log. Only then are the plans written, some hundred messages at a time. What
 may stop it then is the store alone; what it leaves then are sessions that are not current.
+
+A conversation whose client has an id for it, and for its lines, is known again: what a second file has of it beyond the
+first goes to the end of the session that the first one made.
 """
 
 import asyncio
@@ -12,6 +15,7 @@ from datetime import datetime
 
 from everfold.core.log.appending import AppendPlan, Incoming, plan_append
 from everfold.core.log.budget import UsableBudget, require_budget, share_budget
+from everfold.core.log.following import FollowedTranscript, name_transcript
 from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import UNCALIBRATED, SessionState
@@ -19,7 +23,8 @@ from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMe
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
-from everfold.services.sessions.append import read_incoming
+from everfold.services.sessions.append import append_once, read_incoming
+from everfold.services.sessions.live import load_session
 from everfold.services.sessions.open_session import Opener
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
@@ -45,7 +50,9 @@ class _Placed:
     """A conversation as the appends that will write it into an empty log."""
 
     name: str
+    key: str | None
     settings: SessionSettings
+    messages: tuple[Incoming, ...]
     plans: tuple[AppendPlan, ...]
 
 
@@ -70,6 +77,7 @@ def _read_message(message: TranscriptMessage, said_at: datetime) -> Incoming:
             wire_format=message.wire_format,
             origin=message.origin,
             source=message.source,
+            client_id=message.label,
             line=message.line,
         )
     except InvalidInputError as error:
@@ -104,6 +112,10 @@ async def import_transcript(
     user_id = await ensure_user_id()
     first_id: SessionId | None = None
     for conversation in placed:
+        known = await _find_known(store, conversation, user_id, agent_id)
+        if known is not None and known.session_id is not None:
+            yield await _add_rest(store, conversation, known.session_id, stream)
+            continue
         # It cannot be found before it is whole, so no other writer can change it meanwhile.
         live = await opener.add(user_id, agent_id, "", conversation.settings, is_hidden=True)
         first_id = first_id or live.record.id
@@ -118,14 +130,52 @@ async def import_transcript(
                 stored_count=plan.state.last_seq,
                 messages_count=conversation.plans[-1].state.last_seq,
             )
+        if known is not None:
+            await store.keep_followed(replace(known, session_id=live.record.id))
     if first_id is not None and await store.find_current_session(user_id, agent_id) is None:
         await store.make_current(first_id)
+
+
+async def _find_known(
+    store: Store, conversation: _Placed, user_id: UserId, agent_id: AgentId
+) -> FollowedTranscript | None:
+    """Where a conversation was imported before; None where its client has no id for it."""
+    if conversation.key is None:
+        return None
+    name = name_transcript(conversation.key)
+    found = await store.find_followed(user_id, agent_id, name)
+    return found or FollowedTranscript(user_id=user_id, agent_id=agent_id, name=name, session_id=None)
+
+
+async def _add_rest(store: Store, conversation: _Placed, session_id: SessionId, stream: Stream) -> Imported:
+    """Append what a session does not have of a conversation yet."""
+    live = await load_session(store, await store.get_session(session_id))
+    for start in range(0, len(conversation.messages), BATCH_COUNT):
+        batch = conversation.messages[start : start + BATCH_COUNT]
+        ids = [one.client_id for one in batch if one.client_id is not None]
+        stored = await store.find_client_ids(session_id, ids)
+        _, plan = await append_once(store, live, [one for one in batch if one.client_id not in stored], overlaps=True)
+        if plan is not None:
+            tell_appended(stream, session_id, last_seq=plan.state.last_seq, count=len(plan.appended))
+    count = live.state.last_seq
+    return Imported(name=conversation.name, session=session_id, stored_count=count, messages_count=count)
+
+
+def _name_once(messages: Sequence[Incoming]) -> tuple[Incoming, ...]:
+    """Messages with client ids that stand once each: a line that a file repeats is stored as often, with its id once."""
+    known: set[str | None] = set()
+    named: list[Incoming] = []
+    for message in messages:
+        named.append(message._replace(client_id=None) if message.client_id in known else message)
+        known.add(message.client_id)
+    return tuple(named)
 
 
 async def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
     """Plan a conversation from an empty log to its end, and let others through between its batches."""
     settings = replace(defaults, prompt=conversation.prompt)
-    messages = read_messages(conversation.messages, now=now)
+    read = read_messages(conversation.messages, now=now)
+    messages = _name_once(read) if conversation.key else tuple(one._replace(client_id=None) for one in read)
     require_budget(
         _room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name
     )
@@ -134,7 +184,7 @@ async def _place(conversation: Conversation, defaults: SessionSettings, *, now: 
     except InvalidInputError as error:
         line = error.ids.get("line", conversation.messages[0].line)
         raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
-    return _Placed(name=conversation.name, settings=settings, plans=plans)
+    return _Placed(name=conversation.name, key=conversation.key, settings=settings, messages=messages, plans=plans)
 
 
 async def _plan_batches(

@@ -18,6 +18,7 @@ from everfold.testing.contract.browsing import BrowsingContract
 from everfold.testing.contract.clients import ClientContract
 from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
+from everfold.testing.contract.following import FollowingContract
 from everfold.testing.contract.forgetting import ForgettingContract
 from everfold.testing.contract.history import HistoryContract
 from everfold.testing.contract.leases import LeaseContract
@@ -54,5 +55,6 @@ class StoreContract(
     VectorContract,
     AccessContract,
     OverviewContract,
+    FollowingContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -117,3 +117,35 @@ SELECT
     count(*) FILTER (WHERE sessions.agent_key <> :agent_key)
 FROM sessions
 WHERE sessions.user_key = :user_key;
+
+-- name: find_followed
+SELECT sessions.id, path, file_id, read_bytes, left_seq
+FROM followed_transcripts LEFT JOIN sessions ON sessions.user_key = followed_transcripts.user_key AND sessions.key = session_key
+WHERE followed_transcripts.user_key = :user_key AND followed_transcripts.agent_key = :agent_key AND followed_transcripts.name = :conversation;
+
+-- name: list_followed
+SELECT users.id, agents.id, followed_transcripts.name, sessions.id, path, file_id, read_bytes, left_seq
+FROM followed_transcripts
+JOIN users ON users.key = followed_transcripts.user_key
+JOIN agents ON agents.key = followed_transcripts.agent_key
+LEFT JOIN sessions ON sessions.user_key = followed_transcripts.user_key AND sessions.key = session_key
+ORDER BY followed_transcripts.user_key, followed_transcripts.agent_key, followed_transcripts.name;
+
+-- name: list_followed_of
+SELECT users.id, agents.id, followed_transcripts.name, sessions.id, path, file_id, read_bytes, left_seq
+FROM followed_transcripts
+JOIN users ON users.key = followed_transcripts.user_key
+JOIN agents ON agents.key = followed_transcripts.agent_key
+LEFT JOIN sessions ON sessions.user_key = followed_transcripts.user_key AND sessions.key = session_key
+WHERE users.id = :user_id
+ORDER BY followed_transcripts.agent_key, followed_transcripts.name;
+
+-- name: keep_followed
+INSERT INTO followed_transcripts (user_key, agent_key, name, session_key, path, file_id, read_bytes, left_seq)
+VALUES (:user_key, :agent_key, :conversation, :session_key, :path, :file_id, :read_bytes, :left_seq)
+ON CONFLICT (user_key, agent_key, name) DO UPDATE
+SET session_key = :session_key, path = :path, file_id = :file_id, read_bytes = :read_bytes, left_seq = :left_seq;
+
+-- name: leave_followed
+UPDATE followed_transcripts SET session_key = NULL, path = :path, file_id = '', left_seq = 0
+WHERE user_key = :user_key AND session_key = :session_key;

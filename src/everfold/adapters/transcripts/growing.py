@@ -1,0 +1,164 @@
+"""Read what a transcript has grown by: whole lines from some position on, each of which stands or falls alone.
+
+A file that is still written ends anywhere. A last line without its end waits, and so does a message that may go on: an
+assistant message whose calls have no result yet, since its client writes it line by line. A line that cannot be read is
+passed over and counted, for an import that stops at it would never get past it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from everfold.adapters.transcripts import coding_agent, rollout
+from everfold.adapters.transcripts.rows import Row
+from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
+from everfold.core.primitives.json_values import JsonObject, parse_json
+from everfold.errors import InvalidInputError
+
+BROKEN: Final = "(broken)"
+"""Under what lines are counted that cannot be read."""
+_GOES_ON: Final = ("tool_use", "pause_turn")
+"""Why a model stopped where its message is not over. Source: Anthropic, Messages API reference, `stop_reason`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Client:
+    read: Callable[[Sequence[Row], str], tuple[Conversation, ...]]
+    label_row: Callable[[Row], str]
+    find_unknown: Callable[[Row], str | None]
+    waits: Callable[[Row], bool]
+    ends_reply: Callable[[Row], bool] | None
+
+
+_CLIENTS: Final = {
+    coding_agent.CLIENT: _Client(
+        read=coding_agent.read,
+        label_row=coding_agent.label_row,
+        find_unknown=coding_agent.find_unknown,
+        waits=coding_agent.begins_compaction,
+        ends_reply=None,
+    ),
+    rollout.CLIENT: _Client(
+        read=rollout.read,
+        label_row=rollout.label_row,
+        find_unknown=rollout.find_unknown,
+        waits=lambda _: False,
+        ends_reply=rollout.ends_reply,
+    ),
+}
+
+CLIENTS: Final = tuple(_CLIENTS)
+"""The clients whose transcripts can be followed."""
+
+
+def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, without: Collection[str] = ()) -> Growth:
+    """Read the lines of a transcript from the beginning of one of them on.
+
+    Args:
+        data: From where the last reading ended to the end of the file.
+        client: One of `CLIENTS`.
+        name: What the conversation is called where the lines do not say.
+        is_over: Nothing will follow: what would wait for more is given.
+        without: Ids of lines that are left out.
+    """
+    known = _CLIENTS[client]
+    rows, starts, end_bytes, broken_count = _read_lines(data)
+    counts = Counter({BROKEN: broken_count} if broken_count else {})
+    sound: list[Row] = []
+    for row in rows:
+        if not _is_sound(row, known):
+            counts[BROKEN] += 1
+        elif (unknown := known.find_unknown(row)) is not None:
+            counts[unknown] += 1
+        elif known.label_row(row) not in without:
+            sound.append(row)
+    conversations = known.read(sound, name) if sound else ()
+    lines = {known.label_row(row): row.line for row in sound}
+    held = [] if is_over else [*_list_open(conversations, sound, known), *_list_waiting(sound, conversations, known)]
+    first_held = min(held, default=None)
+    return Growth(
+        conversations=tuple(_before(conversation, lines, first_held) for conversation in conversations),
+        read_bytes=end_bytes if first_held is None else starts[first_held],
+        skipped=counts,
+    )
+
+
+def _read_lines(data: bytes) -> tuple[list[Row], dict[int, int], int, int]:
+    """The lines that are whole, where each begins, where the last one ends, and how many are no JSON objects."""
+    rows: list[Row] = []
+    starts: dict[int, int] = {}
+    at = broken_count = 0
+    whole, _, _ = data.rpartition(b"\n")
+    for number, line in enumerate(whole.split(b"\n") if b"\n" in data else (), 1):
+        starts[number] = at
+        at += len(line) + 1
+        if line.strip():
+            row = _read_line(line, number)
+            broken_count += row is None
+            rows += [] if row is None else [row]
+    return rows, starts, at, broken_count
+
+
+def _read_line(line: bytes, number: int) -> Row | None:
+    try:
+        text = line.decode("utf-8")
+        return Row(value=parse_json(text), line=number, text=text, start_chars=0, end_chars=len(text))
+    except (UnicodeDecodeError, InvalidInputError):
+        return None
+
+
+def _is_sound(row: Row, client: _Client) -> bool:
+    """Whether a line can be read by itself."""
+    try:
+        client.read([row], "")
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _list_open(conversations: Sequence[Conversation], rows: Sequence[Row], client: _Client) -> list[int]:
+    """Where the last message of a conversation begins that may go on."""
+    lines = {client.label_row(row): row.line for row in rows}
+    lasts = [conversation.messages[-1] for conversation in conversations if conversation.messages]
+    return [
+        lines[message.labels[0]]
+        for message in lasts
+        if _is_open(message, [row for row in rows if row.line > lines[message.labels[-1]]], client)
+    ]
+
+
+def _is_open(message: TranscriptMessage, after: Sequence[Row], client: _Client) -> bool:
+    """Whether the client may still write something that belongs to a message; the rows after it may say otherwise."""
+    wire = message.wire
+    if wire.get("role") != "assistant":
+        return False
+    if client.ends_reply is not None and not any(map(client.ends_reply, after)):
+        return True
+    has_calls = bool(wire.get("tool_calls")) or any(block.get("type") == "tool_use" for block in _blocks(wire))
+    is_bare = "response_items" in wire and not wire.get("content")
+    return has_calls or is_bare or wire.get("stop_reason") in _GOES_ON
+
+
+def _blocks(wire: JsonObject) -> list[JsonObject]:
+    content = wire.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _list_waiting(rows: Sequence[Row], conversations: Sequence[Conversation], client: _Client) -> list[int]:
+    """Where lines begin that announce a message which is not there yet."""
+    last_line = max((message.line for one in conversations for message in one.messages), default=0)
+    return [row.line for row in rows if row.line > last_line and client.waits(row)][:1]
+
+
+def _before(conversation: Conversation, lines: Mapping[str, int], line: int | None) -> Conversation:
+    """A conversation without what begins at a line or later."""
+    if line is None:
+        return conversation
+    return Conversation(
+        name=conversation.name,
+        messages=tuple(message for message in conversation.messages if lines[message.labels[0]] < line),
+        tools=conversation.tools,
+        system=conversation.system,
+        key=conversation.key,
+    )

@@ -1,0 +1,169 @@
+"""Follow: store what a client's transcript has grown by since it was read last.
+
+Theory of operation. The position in the file is kept in the store and moves once the messages before it are stored; so a
+crash in between has some lines read again. Each message is stored under the id of its last line, and lines whose ids are
+stored are left out, so that reading them again changes nothing, in whatever pieces they come. A message that its log
+refuses is counted and passed over: the file is written by another program, and nothing here can mend it.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from everfold.core.log.appending import Incoming
+from everfold.core.log.following import FollowedTranscript
+from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
+from everfold.core.primitives.ids import SessionId
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.ports.stores import Store
+from everfold.ports.system import Clock
+from everfold.services.sessions.import_transcript import read_messages
+from everfold.services.sessions.live import LiveSession
+from everfold.services.sessions.read import MOST_READ
+
+BATCH_COUNT: Final = 50
+"""Messages of one append: some ten milliseconds, between which others are served."""
+
+
+class GrowingTranscript(Protocol):
+    """A transcript file that its client still writes."""
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        ...
+
+    @property
+    def file_id(self) -> str:
+        """Tells the file from another one at the same path."""
+        ...
+
+    def read(self, start_bytes: int, *, without: frozenset[str] = frozenset()) -> Growth:
+        """What it holds from a line on, a piece at a time, without the lines of these ids; nothing past its end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What was taken from a transcript.
+
+    Attributes:
+        session_id: Where the messages of its main conversation are; None while there are none.
+        left_seq: The last message that the client has taken out of its window.
+        stored_count: How many messages were stored.
+        skipped: How many lines were passed over, by type; `(refused)` for messages that the log refuses.
+    """
+
+    session_id: SessionId | None
+    left_seq: int
+    stored_count: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Follower:
+    """Follows one transcript.
+
+    Attributes:
+        position: As it is stored, or will be.
+        open_session: Opens the session of a conversation, by the part of its name after the transcript's own.
+        append: Stores messages at the end of a session's log.
+    """
+
+    store: Store
+    clock: Clock
+    position: FollowedTranscript
+    open_session: Callable[[str], Awaitable[LiveSession]]
+    append: Callable[[LiveSession, Sequence[Incoming]], Awaitable[list[int]]]
+    stored_count: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    async def follow(self, transcript: GrowingTranscript) -> Taken:
+        """Store what is new, piece by piece, and keep where the file was read to."""
+        if self.position.file_id and self.position.file_id != transcript.file_id:
+            self.position = replace(self.position, read_bytes=0)
+        self.position = replace(self.position, path=transcript.path, file_id=transcript.file_id)
+        while True:
+            growth = await asyncio.to_thread(transcript.read, self.position.read_bytes)
+            if not growth.read_bytes:
+                break
+            await self._take(transcript, growth)
+        position = self.position
+        return Taken(
+            session_id=position.session_id,
+            left_seq=position.left_seq,
+            stored_count=self.stored_count,
+            skipped=self.skipped,
+        )
+
+    async def _take(self, transcript: GrowingTranscript, growth: Growth) -> None:
+        lives = {name: await self.open_session(name) for name in map(_name_part, growth.conversations)}
+        stored = [await self._list_stored(lives[_name_part(one)], one.messages) for one in growth.conversations]
+        known = frozenset[str]().union(*stored)
+        if known:
+            growth = await asyncio.to_thread(transcript.read, self.position.read_bytes, without=known)
+        for conversation in growth.conversations:
+            await self._store(lives[_name_part(conversation)], conversation)
+        self.skipped += Counter(growth.skipped)
+        self.position = replace(self.position, read_bytes=self.position.read_bytes + growth.read_bytes)
+        await self._keep()
+
+    async def _list_stored(self, live: LiveSession, messages: Sequence[TranscriptMessage]) -> frozenset[str]:
+        """The lines of messages that are stored already: in each message all up to the last line that is known."""
+        labels = [label for message in messages for label in message.labels]
+        known: set[str] = set()
+        if live.opening is None:
+            for at in range(0, len(labels), MOST_READ):
+                known |= (await self.store.find_client_ids(live.record.id, labels[at : at + MOST_READ])).keys()
+        return frozenset(label for message in messages for label in _list_done(message.labels, known))
+
+    async def _store(self, live: LiveSession, conversation: Conversation) -> None:
+        now = self.clock.now()
+        for at in range(0, len(conversation.messages), BATCH_COUNT):
+            batch = conversation.messages[at : at + BATCH_COUNT]
+            await self._append(live, read_messages(batch, now=now))
+            await asyncio.sleep(0)
+        if not _name_part(conversation):
+            await self._note_compactions(live, conversation)
+
+    async def _append(self, live: LiveSession, batch: Sequence[Incoming]) -> None:
+        """Append a batch; where the log refuses it, one by one, without those that it refuses."""
+        try:
+            await self.append(live, batch)
+            self.stored_count += len(batch)
+        except (InvalidInputError, ConflictError):
+            if len(batch) == 1:
+                self.skipped["(refused)"] += 1
+                return
+            for one in batch:
+                await self._append(live, [one])
+
+    async def _note_compactions(self, live: LiveSession, conversation: Conversation) -> None:
+        """Remember the session, and what the client has taken out of its window."""
+        if live.opening is None:
+            self.position = replace(self.position, session_id=live.record.id)
+        for message in conversation.messages:
+            if message.is_compaction and message.label is not None:
+                places = await self.store.find_client_ids(live.record.id, [message.label, *message.kept_labels])
+                first_seq = min((seq for seq, _ in places.values()), default=1)
+                self.position = replace(self.position, left_seq=max(self.position.left_seq, first_seq - 1))
+
+    async def _keep(self) -> None:
+        """Store the position; a session that was erased meanwhile is not brought back."""
+        try:
+            await self.store.keep_followed(self.position)
+        except NotFoundError:
+            self.position = replace(self.position, session_id=None, left_seq=0, path="", file_id="")
+            await self.store.keep_followed(self.position)
+
+
+def _name_part(conversation: Conversation) -> str:
+    """The name of a side chain; empty for the conversation that the transcript is about."""
+    return conversation.name.partition("/")[2]
+
+
+def _list_done(labels: Sequence[str], known: set[str]) -> Sequence[str]:
+    last = max((at for at, label in enumerate(labels) if label in known), default=-1)
+    return labels[: last + 1]

@@ -1,0 +1,223 @@
+"""A transcript that grows is followed: what is new is stored once, whatever happens in between."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from everfold import Everfold
+from everfold.adapters.transcripts import parse_transcript
+from everfold.adapters.transcripts.files import TranscriptFile
+from everfold.core.log.following import name_transcript
+from everfold.core.log.transcripts import Growth
+from everfold.core.primitives.json_values import JsonValue
+from everfold.services.turns.follow_transcript import BATCH_COUNT, Taken
+from everfold.session import Session
+
+AGENT = "claude-code"
+KEY = f"{AGENT}:talk"
+
+
+def said(number: int, **fields: JsonValue) -> JsonValue:
+    """What the user said in a turn."""
+    return {
+        "type": "user",
+        "sessionId": "talk",
+        "uuid": f"u{number}",
+        "timestamp": "2026-03-02T07:30:00Z",
+        "message": {"role": "user", "content": f"Prompt {number}."},
+        **fields,
+    }
+
+
+def answered(number: int) -> JsonValue:
+    """What the model said to it."""
+    message: JsonValue = {"role": "assistant", "id": f"m{number}", "content": [{"type": "text", "text": "Yes."}]}
+    return {"type": "assistant", "sessionId": "talk", "uuid": f"a{number}", "message": message}
+
+
+def write(path: Path, *values: JsonValue) -> TranscriptFile:
+    """Add lines to a transcript."""
+    with path.open("a") as file:
+        file.writelines(json.dumps(value) + "\n" for value in values)
+    return TranscriptFile(file=path, client=AGENT, name="talk")
+
+
+async def follow(engine: Everfold, transcript: TranscriptFile) -> Taken:
+    """Take what is new."""
+    return await engine.follow_transcript(transcript, client=AGENT, conversation="talk", agent=AGENT)
+
+
+async def open_talk(engine: Everfold) -> Session:
+    """The session that the transcript is in."""
+    return await engine.session(agent=AGENT, key=KEY, create=False)
+
+
+async def list_texts(engine: Everfold) -> list[str]:
+    """What its messages say."""
+    return [message.view.text for message in await (await open_talk(engine)).messages()]
+
+
+async def forget_position(engine: Everfold) -> None:
+    """Put the position back to the beginning, as a kill between the last append and the note of it would leave it."""
+    (position,) = await engine._store.list_followed(None)
+    await engine._store.keep_followed(replace(position, read_bytes=0))
+
+
+async def test_only_what_is_new_is_stored(engine: Everfold, tmp_path: Path) -> None:
+    """Each call stores what was added since the last one, in one session under the client's own id."""
+    path = tmp_path / "talk.jsonl"
+    first = await follow(engine, write(path, said(1), answered(1)))
+    assert (first.stored_count, (await follow(engine, write(path))).stored_count) == (2, 0)
+    later = await follow(engine, write(path, said(2), {"type": "hologram"}))
+    assert (later.session_id, later.stored_count, later.skipped) == (first.session_id, 1, {"hologram": 1})
+    assert await list_texts(engine) == ["Prompt 1.", "Yes.", "Prompt 2."]
+
+
+async def test_a_replay_changes_nothing(engine: Everfold, tmp_path: Path) -> None:
+    """A file that is read again from its beginning, or imported as a whole, adds only what it has beyond the log."""
+    path = tmp_path / "talk.jsonl"
+    count = 2 * BATCH_COUNT + 3
+    transcript = write(path, *(said(number) for number in range(count)))
+    await follow(engine, transcript)
+    await forget_position(engine)
+    assert (await follow(engine, transcript)).stored_count == 0
+    write(path, said(count))
+    whole = parse_transcript(path.read_bytes(), name="talk")
+    steps = [step async for step in engine.import_transcript(whole, agent=AGENT)]
+    assert {step.session for step in steps} == {(await open_talk(engine)).id}
+    assert await list_texts(engine) == [f"Prompt {number}." for number in range(count + 1)]
+    assert (await follow(engine, transcript)).stored_count == 0
+
+
+async def test_an_import_again_adds_what_is_new(engine: Everfold, tmp_path: Path) -> None:
+    """A second import of a coding agent's log goes to the session of the first, and following it goes on there."""
+    path = tmp_path / "talk.jsonl"
+    for number in (1, 2):
+        transcript = write(path, said(number))
+        whole = parse_transcript(path.read_bytes(), name="talk")
+        steps = [step async for step in engine.import_transcript(whole, agent=AGENT)]
+    assert len(await engine.list_sessions()) == 1
+    assert steps[-1].stored_count == 2
+    taken = await follow(engine, write(path, said(3)))
+    assert (taken.session_id, taken.stored_count, transcript.path) == (steps[-1].session, 1, str(path))
+
+
+async def test_lines_of_one_message_that_come_apart_are_stored_once(engine: Everfold, tmp_path: Path) -> None:
+    """Where a part of a message is stored and the position is not, the next reading adds the other part alone."""
+    path = tmp_path / "talk.jsonl"
+    message: JsonValue = {"role": "assistant", "id": "m1", "content": [{"type": "text", "text": "More."}]}
+    await follow(engine, write(path, said(1), answered(1)))
+    await forget_position(engine)
+    await follow(engine, write(path, {"type": "assistant", "uuid": "a1b", "message": message}))
+    await forget_position(engine)
+    await follow(engine, write(path))
+    assert await list_texts(engine) == ["Prompt 1.", "Yes.", "More."]
+
+
+class Breaking(TranscriptFile):
+    """A file that can be read once, and then no more."""
+
+    def read(self, start_bytes: int, *, without: frozenset[str] = frozenset()) -> Growth:  # type: ignore[override]
+        """The first piece, or an error."""
+        if start_bytes:
+            raise OSError("the disk is gone")
+        return super().read(start_bytes, without=without)
+
+
+async def test_a_reading_that_breaks_off_goes_on_where_it_stopped(engine: Everfold, tmp_path: Path) -> None:
+    """What was stored before a failure stays, and the next reading has the rest, nothing twice."""
+    path = tmp_path / "talk.jsonl"
+    transcript = write(path, said(1), said(2))
+    with pytest.raises(OSError, match="gone"):
+        await follow(engine, Breaking(file=path, client=AGENT, name="talk"))
+    assert await list_texts(engine) == ["Prompt 1.", "Prompt 2."]
+    write(path, said(3))
+    await follow(engine, transcript)
+    assert await list_texts(engine) == ["Prompt 1.", "Prompt 2.", "Prompt 3."]
+
+
+async def test_what_the_log_refuses_is_counted(engine: Everfold, tmp_path: Path) -> None:
+    """A result without its call is passed over, and what comes before and after it is stored."""
+    orphan = said(2)
+    assert isinstance(orphan, dict)
+    orphan["message"] = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c9", "content": "x"}]}
+    taken = await follow(engine, write(tmp_path / "talk.jsonl", said(1), orphan, said(3)))
+    assert (taken.stored_count, taken.skipped) == (2, {"(refused)": 1})
+
+
+async def test_another_file_at_the_path_is_read_from_its_beginning(engine: Everfold, tmp_path: Path) -> None:
+    """A file that was written anew is told from the old one, and adds what the log does not have."""
+    path = tmp_path / "talk.jsonl"
+    await follow(engine, write(path, said(1), said(2), said(3)))
+    path.rename(tmp_path / "old.jsonl")
+    assert (await follow(engine, write(path, said(1), said(4)))).stored_count == 1
+    assert (await list_texts(engine))[-1] == "Prompt 4."
+
+
+async def test_a_compaction_says_what_left_the_clients_window(engine: Everfold, tmp_path: Path) -> None:
+    """After the client's compaction everything before its summary has left, but for what the client kept."""
+    path = tmp_path / "talk.jsonl"
+    taken = await follow(engine, write(path, said(1), answered(1), said(2)))
+    assert taken.left_seq == 0
+    kept: JsonValue = {"preservedMessages": {"uuids": ["u2", "unknown"]}}
+    boundary: JsonValue = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "compactMetadata": kept}
+    taken = await follow(engine, write(path, boundary, said(3, isCompactSummary=True)))
+    assert taken.left_seq == 2
+    (summary,) = await (await open_talk(engine)).messages(4, 4)
+    assert (summary.origin, summary.source) == ("assistant", "injection")
+    assert (await follow(engine, write(path, said(4), said(5, isCompactSummary=True)))).left_seq == 5
+
+
+async def test_side_chains_are_sessions_of_their_own(engine: Everfold, tmp_path: Path) -> None:
+    """The talk of a sub-agent goes into a session behind that of the conversation, once."""
+    path = tmp_path / "talk.jsonl"
+    transcript = write(path, said(1), said(2, isSidechain=True, agentId="7"), said(3))
+    await follow(engine, transcript)
+    await forget_position(engine)
+    await follow(engine, transcript)
+    side = await engine.session(agent=AGENT, key=f"{KEY}/sidechain-7", create=False)
+    assert [message.view.text for message in await side.messages()] == ["Prompt 2."]
+    assert await list_texts(engine) == ["Prompt 1.", "Prompt 3."]
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_what_was_erased_does_not_come_back(engine: Everfold, tmp_path: Path, *, everything: bool) -> None:
+    """After an erase of the session, or a wipe of the user, only what is written to the file since is stored."""
+    path = tmp_path / "talk.jsonl"
+    taken = await follow(engine, write(path, said(1), said(2)))
+    assert taken.session_id is not None
+    if everything:
+        await engine.wipe("default", transcripts=True)
+    else:
+        await engine.erase_session(taken.session_id)
+    (position,) = await engine._store.list_followed(None)
+    assert (position.name, position.path) == (name_transcript(KEY), "")
+    assert (await follow(engine, write(path))).stored_count == 0
+    await follow(engine, write(path, said(3)))
+    assert await list_texts(engine) == ["Prompt 3."]
+
+
+async def test_an_erased_message_does_not_come_back(engine: Everfold, tmp_path: Path) -> None:
+    """A message that was erased stays so when the file is read again from its beginning."""
+    transcript = write(tmp_path / "talk.jsonl", said(1), said(2))
+    await follow(engine, transcript)
+    await (await open_talk(engine)).erase(1)
+    await forget_position(engine)
+    await follow(engine, transcript)
+    assert await list_texts(engine) == ["Prompt 2."]
+
+
+async def test_positions_leave_and_come_back_with_the_user(engine: Everfold, tmp_path: Path) -> None:
+    """An export with transcripts has the position, and following goes on from it after an import."""
+    transcript = write(tmp_path / "talk.jsonl", said(1))
+    await follow(engine, transcript)
+    (before,) = await engine._store.list_followed(None)
+    document = await engine.export_user(transcripts=True)
+    await engine.wipe("default", transcripts=True)
+    await engine.import_user(document, user="ada")
+    ada = await engine.get_user("ada")
+    (after,) = await engine._store.list_followed(ada.id)
+    assert (after.name, after.path, after.read_bytes) == (before.name, before.path, before.read_bytes)
+    assert after.session_id is not None
