@@ -50,9 +50,10 @@ LOOKED_UP = frozenset(
         "api_keys",
         "known_requests",
         "migrations",
+        "activity_days",
     }
 )
-"""Tables without an owner in their uniques: what a name or an id that comes alone is looked up in."""
+"""Tables without an owner: what a name or an id that comes alone is looked up in, and figures that are of no user."""
 
 PARTS_COUNT = 3
 

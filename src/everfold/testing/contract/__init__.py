@@ -14,6 +14,7 @@ Needs `pytest`.
 """
 
 from everfold.testing.contract.access import AccessContract
+from everfold.testing.contract.activity import ActivityContract
 from everfold.testing.contract.browsing import BrowsingContract
 from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
@@ -52,5 +53,6 @@ class StoreContract(
     VectorContract,
     AccessContract,
     OverviewContract,
+    ActivityContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""
