@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 
 from everfold.core.access.users import DEFAULT_NAME
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.titles import make_preview, make_title
 from everfold.core.memory.policy import MemoryPolicy
+from everfold.core.observation.activity import Activity, DayActivity
 from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import start_of_day
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
@@ -25,6 +28,7 @@ from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
 from everfold.services.sessions.search_users import USERS_PER_PAGE, UserHit, search_users
+from everfold.services.telling.tally import Tally
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
 from everfold.services.turns.do_job import do_job
@@ -36,6 +40,24 @@ class BrowsedSession:
 
     record: SessionRecord
     figures: SessionFigures
+    words: "SessionWords | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionWords:
+    """What a session is recognised by.
+
+    Attributes:
+        title: The first sentence that the user said.
+        preview: How the newest message begins.
+    """
+
+    title: str
+    preview: str
+
+
+MOST_PREVIEW_BYTES = 64_000
+"""Longer messages are not read for a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +85,7 @@ class Admin:
     memories: Memories
     background: Background
     defaults: Defaults
+    tally: Tally
 
     @property
     def requests(self) -> Requests:
@@ -108,6 +131,7 @@ class Admin:
         after: str | None = None,
         limit: int = 100,
         newest_first: bool = True,
+        words: bool = False,
     ) -> list[BrowsedSession]:
         """List sessions with their figures, newest or oldest first.
 
@@ -117,6 +141,7 @@ class Admin:
             after: The last id of the page before.
             limit: How many at most.
             newest_first: Begin with the newest session.
+            words: Give the title and the preview of each.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
@@ -137,7 +162,19 @@ class Admin:
                 limit_count=require_page_size(limit),
             )
         figures = await self.store.read_figures([record.id for record in records])
-        return [BrowsedSession(record=record, figures=figures[record.id]) for record in records if record.id in figures]
+        said = await self._read_words([record.id for record in records]) if words else {}
+        return [
+            BrowsedSession(record=record, figures=figures[record.id], words=said.get(record.id))
+            for record in records
+            if record.id in figures
+        ]
+
+    async def _read_words(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionWords]:
+        found = await self.store.read_ends(session_ids, most_bytes=MOST_PREVIEW_BYTES)
+        return {
+            session_id: SessionWords(title=make_title(ends.first), preview=make_preview(ends.newest or ends.asked))
+            for session_id, ends in found.items()
+        }
 
     async def search_messages(
         self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
@@ -182,6 +219,15 @@ class Admin:
     async def degraded(self, *, limit: int = 100) -> list[Compaction]:
         """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
         return await self.store.list_degraded(limit_count=require_page_size(limit))
+
+    async def list_activity(self, *, since: date) -> list[DayActivity]:
+        """The figures of each day from one on, those of this process up to now among them; rising."""
+        await self.tally.keep(self.store, self.clock)
+        return await self.store.list_activity(since=since)
+
+    async def sum_activity(self) -> Activity:
+        """The figures of all days together."""
+        return await self.store.sum_activity()
 
     async def spent_today(self) -> list[Spend]:
         """The cost of model calls since midnight UTC, by model and purpose."""

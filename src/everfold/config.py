@@ -37,6 +37,7 @@ from everfold.sections import (
     HookSettings,
     MemorySettings,
     ModelSettings,
+    PricesSettings,
     RecallSettings,
     RecoverySettings,
     ServerSettings,
@@ -88,6 +89,7 @@ class Settings(BaseSettings):
     recovery: RecoverySettings = RecoverySettings.model_validate({})
     workers: WorkersSettings = WorkersSettings.model_validate({})
     spend: SpendSettings = SpendSettings.model_validate({})
+    prices: PricesSettings = PricesSettings.model_validate({})
     hooks: HookSettings = HookSettings.model_validate({})
     memory: MemorySettings = MemorySettings.model_validate({})
     recall: RecallSettings = RecallSettings.model_validate({})

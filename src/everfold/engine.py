@@ -1,6 +1,8 @@
 """The engine: the one object that a library user holds."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,7 +20,7 @@ from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.recall.snapshots import reserve_snapshot
-from everfold.errors import InvalidInputError
+from everfold.errors import InvalidInputError, StoreError
 from everfold.memory import Memory
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
@@ -78,6 +80,7 @@ class Everfold:
         self._background = background
         self._memories = memories
         self._rotates = rotates
+        self._keeping: asyncio.Task[None] | None = None
         self._users = Users(store=store, clock=clock, ids=ids)
         self._keys = ApiKeys(store=store, clock=clock, ids=ids, secrets=secrets, users=self._users)
 
@@ -94,6 +97,7 @@ class Everfold:
             memories=self._memories,
             background=self._background,
             defaults=self._defaults,
+            tally=self._stream.tally,
         )
 
     async def session(  # noqa: PLR0913 - each says which session is meant, or what it holds
@@ -541,6 +545,8 @@ class Everfold:
     def start(self) -> None:
         """Start the background work. `everfold.open` does it."""
         self._background.start()
+        keeping = self._stream.tally.keep_forever(self._store, self._clock)
+        self._keeping = asyncio.get_running_loop().create_task(keeping, name="everfold activity")
 
     async def close(self, *, drain_secs: float = DRAIN_SECS) -> int:
         """Finish running work, for so long at most, and close the store.
@@ -550,10 +556,19 @@ class Everfold:
         """
         try:
             stopped_count = await self._background.close(drain_secs=drain_secs)
+            await self._end_tally()
             await self._store.close()
         finally:
             self._stream.feed.close()
         return stopped_count
+
+    async def _end_tally(self) -> None:
+        """Write what was counted last. A store that does not take it has told its error to those who wrote to it."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+        with suppress(StoreError):
+            await self._stream.tally.keep(self._store, self._clock)
 
     @property
     def _opener(self) -> Opener:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from everfold.core.log.budget import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.memory.policy import MemoryPolicy, MemorySystem
+from everfold.core.observation.costs import UNIT_PRICES
 
 _POLICY = Policy()
 _MEMORY = MemoryPolicy()
@@ -216,6 +217,29 @@ class SpendSettings(_Section):
         None, gt=0, description="The most that the calls of one compaction may cost."
     )
     per_day_usd: float | None = Field(None, gt=0, description="The most that all calls of one day (UTC) may cost.")
+
+
+class PricesSettings(_Section):
+    """Prices of input tokens, by which the dashboard shows in dollars what folding saves. Nothing is charged by them."""
+
+    input_usd: float | None = Field(
+        None, ge=0, description="US dollars for a million input tokens; left out, the dashboard shows tokens only."
+    )
+    cached_usd: float | None = Field(
+        None,
+        ge=0,
+        description="US dollars for a million input tokens from the provider's cache; left out, a tenth of `input_usd`.",
+    )
+
+    @property
+    def known_cached_usd(self) -> float | None:
+        """The price of cached tokens: the one that is set, or a tenth of the other.
+
+        Source: the ratio of `everfold.core.observation.costs.UNIT_PRICES`.
+        """
+        if self.cached_usd is not None or self.input_usd is None:
+            return self.cached_usd
+        return self.input_usd * UNIT_PRICES.cached / UNIT_PRICES.input
 
 
 class HookSettings(_Section):

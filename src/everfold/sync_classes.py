@@ -3,7 +3,7 @@
 # ruff: noqa: A002, PLR0913
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from everfold.admin import Admin, BrowsedSession, SearchedUsers
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId, Scope
@@ -24,6 +24,7 @@ from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
 from everfold.core.memory.topics import Dream, Topic, TopicId
 from everfold.core.merging.operations import Operation
+from everfold.core.observation.activity import Activity, DayActivity
 from everfold.core.observation.events import Event
 from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import ModelCall
@@ -892,6 +893,7 @@ class SyncAdmin(Blocking[Admin]):
         after: str | None = None,
         limit: int = 100,
         newest_first: bool = True,
+        words: bool = False,
     ) -> list[BrowsedSession]:
         """List sessions with their figures, newest or oldest first.
 
@@ -901,13 +903,20 @@ class SyncAdmin(Blocking[Admin]):
             after: The last id of the page before.
             limit: How many at most.
             newest_first: Begin with the newest session.
+            words: Give the title and the preview of each.
 
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000.
             NotFoundError: there is no session `after`.
         """
         return self._call(
-            self.wrapped.browse_sessions, user=user, agent=agent, after=after, limit=limit, newest_first=newest_first
+            self.wrapped.browse_sessions,
+            user=user,
+            agent=agent,
+            after=after,
+            limit=limit,
+            newest_first=newest_first,
+            words=words,
         )
 
     def search_messages(
@@ -942,6 +951,14 @@ class SyncAdmin(Blocking[Admin]):
     def degraded(self, *, limit: int = 100) -> list[Compaction]:
         """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
         return self._call(self.wrapped.degraded, limit=limit)
+
+    def list_activity(self, *, since: date) -> list[DayActivity]:
+        """The figures of each day from one on, those of this process up to now among them; rising."""
+        return self._call(self.wrapped.list_activity, since=since)
+
+    def sum_activity(self) -> Activity:
+        """The figures of all days together."""
+        return self._call(self.wrapped.sum_activity)
 
     def spent_today(self) -> list[Spend]:
         """The cost of model calls since midnight UTC, by model and purpose."""

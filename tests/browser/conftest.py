@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect, sync_playwright
 
+from everfold.ports.system import Clock
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
 from everfold.server.runtime import Runtime
@@ -148,8 +149,9 @@ class Dashboard:
 class _Serving(threading.Thread):
     """A thread that serves a new store until `end`."""
 
-    def __init__(self, folder: Path, config: str) -> None:
+    def __init__(self, folder: Path, config: str, clock: Clock | None = None) -> None:
         super().__init__(name="dashboard")
+        self._clock = clock
         self._store, self._config = folder / "served.db", folder / "everfold.toml"
         self._config.write_text(config, "utf-8")
         self._begun = threading.Event()
@@ -184,7 +186,7 @@ class _Serving(threading.Thread):
 
     async def _serve(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            async with open_runtime(f"sqlite:///{self._store}", config=self._config) as runtime:
+            async with open_runtime(f"sqlite:///{self._store}", config=self._config, clock=self._clock) as runtime:
                 key = await runtime.engine.admin.api_keys.ensure_first()
                 assert key is not None
                 options = uvicorn.Config(
@@ -203,9 +205,9 @@ class _Serving(threading.Thread):
 
 
 @contextmanager
-def serve_dashboard(folder: Path, config: str = CONFIG) -> Iterator[Dashboard]:
-    """Serve a new store with these settings."""
-    serving = _Serving(folder, config)
+def serve_dashboard(folder: Path, config: str = CONFIG, *, clock: Clock | None = None) -> Iterator[Dashboard]:
+    """Serve a new store with these settings; by the machine's clock, unless another one is given."""
+    serving = _Serving(folder, config, clock)
     try:
         yield serving.begin()
     finally:

@@ -1,5 +1,6 @@
 """What holds for all pages of the dashboard alike: their styles, their tables, and texts that are formatted."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -113,6 +114,15 @@ def go(page: Page, place: str) -> None:
     expect(page.locator(".loading")).to_have_count(0)
 
 
+def read_styles(page: Page) -> list[str]:
+    """The styles of everything that a page shows, once it shows all of it."""
+    styles: list[str] = []
+    while (seen := page.evaluate(STYLES)) != styles:
+        styles = seen
+        page.wait_for_timeout(500)
+    return styles
+
+
 @pytest.mark.parametrize("place", ["system", "agents/shop", "users/default/memory"])
 def test_no_page_changes_the_style_of_another(page: Page, seeded: Seeded, place: str) -> None:
     """A page has the same styles when it is opened first and after every other page was visited."""
@@ -120,11 +130,11 @@ def test_no_page_changes_the_style_of_another(page: Page, seeded: Seeded, place:
     page.goto(f"{page.url.split('#')[0]}#{place}")
     page.reload()
     go(page, place)
-    first = page.evaluate(STYLES)
+    first = read_styles(page)
     for other in PLACES:
         go(page, other)
     go(page, place)
-    assert page.evaluate(STYLES) == first
+    assert read_styles(page) == first
 
 
 def test_a_search_over_all_users_finds_everyone(page: Page, seeded: Seeded) -> None:
@@ -217,3 +227,66 @@ def test_hostile_markdown_stays_text(page: Page, seeded: Seeded) -> None:
             assert (link.get_attribute("href") or "").startswith(("http://", "https://", "mailto:"))
     go(page, f"sessions/{seeded.formatted}/log?seq=2")
     expect(page.locator("#message-text")).to_contain_text(RUNNING[0])
+
+
+def test_home_tells_what_is_stored_and_saved(page: Page, seeded: Seeded) -> None:
+    """Home has the figures, a chart with its table, and the newest sessions by title, which lead to them."""
+    go(page, "home")
+    figures = page.get_by_role("list", name="Figures")
+    expect(figures).to_contain_text("messages stored")
+    expect(figures).to_contain_text("input tokens saved")
+    chart = page.get_by_role("region", name="Input tokens")
+    expect(chart.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile(r"whole conversation [\d.]+K, sent [\d.]+K")
+    )
+    chart.get_by_text("As a table").click()
+    expect(chart.get_by_role("row")).to_have_count(2)
+    sessions = page.get_by_role("region", name="Newest sessions")
+    sessions.get_by_role("link", name="Is the kiln free on Monday?").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Session")
+    assert seeded.folded
+
+
+def test_home_follows_what_happens(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
+    """A session that begins elsewhere appears on the open page."""
+    assert seeded
+    go(page, "home")
+
+    async def speak(runtime: Runtime) -> None:
+        session = await runtime.engine.session(agent="porter")
+        await session.append({"role": "user", "content": "Where do I put the crates?"})
+
+    dashboard.run(speak)
+    expect(page.get_by_role("link", name="Where do I put the crates?")).to_be_visible()
+
+
+def test_a_user_has_their_sessions_and_an_audit(page: Page, seeded: Seeded) -> None:
+    """The page of a user lists that user's sessions alone, and what was read and written of their memory."""
+    go(page, f"users/{seeded.user_id}/sessions")
+    sessions = page.get_by_role("region", name="Sessions of this user")
+    expect(sessions.get_by_text("Remember: glaze 0 is fired")).to_be_visible()
+    expect(sessions.get_by_text("Is the kiln free on Monday?")).to_have_count(0)
+    go(page, f"users/{seeded.user_id}/audit")
+    table = page.get_by_role("table", name="Audit of this memory")
+    expect(table.get_by_role("row").filter(has_text="extract").first).to_be_visible()
+    page.get_by_label("Action").select_option("dream")
+    expect(table.get_by_role("row").filter(has_text="extract")).to_have_count(0)
+    expect(table.get_by_role("row").filter(has_text="dreamer").first).to_be_visible()
+
+
+def test_an_agent_is_made(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
+    """A new agent gets its section in the settings file and its page; a name that is taken is refused at its field."""
+    assert seeded
+    go(page, "agents")
+    page.get_by_role("button", name="New").click()
+    form = page.get_by_role("dialog", name="New agent")
+    form.get_by_label("Name").fill("shop")
+    expect(form.get_by_text("There is an agent with this name.")).to_be_visible()
+    form.get_by_label("Name").fill("night porter")
+    form.get_by_label("Memory system").select_option("structured")
+    form.get_by_label("Instructions").fill("You open the door.")
+    form.get_by_role("button", name="Make").click()
+    expect(page.get_by_role("heading", name="night porter", level=1)).to_be_visible()
+    written = dashboard.config.read_text("utf-8")
+    assert '[agents."night porter"]' in written
+    assert 'instructions = "You open the door."' in written

@@ -36,7 +36,7 @@ def go(page: Page, place: str) -> None:
 
 
 def test_a_key_signs_in_and_out(dashboard: Dashboard, chromium: Browser) -> None:
-    """A wrong API key is refused at its field; a valid one opens the users; signing out ends the session in the browser too."""
+    """A wrong API key is refused at its field; a valid one opens Home; signing out ends the session in the browser too."""
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(dashboard.url)
@@ -47,7 +47,7 @@ def test_a_key_signs_in_and_out(dashboard: Dashboard, chromium: Browser) -> None
         expect(field).to_have_attribute("aria-invalid", "true")
         field.fill(dashboard.secret)
         page.keyboard.press("Enter")
-        expect(page).to_have_url(re.compile("#users"))
+        expect(page).to_have_url(re.compile("#home"))
         assert page.evaluate("document.cookie") == ""
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Key")).to_be_visible()
@@ -64,7 +64,7 @@ def test_the_first_view_is_small_and_asks_nobody_else(dashboard: Dashboard, chro
         page.goto(dashboard.url)
         page.get_by_label("Key").fill(dashboard.secret)
         page.keyboard.press("Enter")
-        page.get_by_label("Search users by name").wait_for()
+        page.get_by_role("heading", name="Newest sessions").wait_for()
         assert len(sizes) > 8
         assert sum(sizes.values()) < 300_000
         assert all(url.startswith(dashboard.url) for url in sizes)
@@ -85,7 +85,7 @@ def test_colours_turn_and_are_kept(page: Page) -> None:
 
 def test_shortcuts_go_from_page_to_page(page: Page) -> None:
     """`g` and a letter go to a page, `?` shows the shortcuts and Esc hides them, and `/` reaches the search."""
-    for letter, place in (("a", "agents"), ("y", "system"), ("u", "users")):
+    for letter, place in (("a", "agents"), ("y", "system"), ("h", "home"), ("u", "users")):
         page.keyboard.press("g")
         page.keyboard.press(letter)
         expect(page).to_have_url(re.compile(f"#{place}$"))
@@ -94,6 +94,7 @@ def test_shortcuts_go_from_page_to_page(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_label("Search users by name")).to_be_visible()
     page.keyboard.press("/")
     expect(page.get_by_label("Search users by name")).to_be_focused()
 
@@ -159,7 +160,7 @@ def test_a_setting_of_compaction_is_refused_at_its_field(page: Page) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
     page.get_by_text("Effective settings").click()
-    expect(page.locator("dt", has_text="trigger ratio").locator("+ dd")).to_have_text("0.85")
+    expect(page.locator("dt", has_text="trigger ratio").locator("+ dd")).to_have_text("0.85 this agent")
 
 
 def test_a_key_is_made_shown_once_and_revoked(dashboard: Dashboard, page: Page, chromium: Browser) -> None:

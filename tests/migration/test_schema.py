@@ -230,3 +230,27 @@ async def test_a_schema_of_another_release_is_refused(tmp_path: Path, statement:
     assert caught.value.ids == {"path": str(path)}
     assert path.read_bytes() == before
     assert list_names(tmp_path) == ["log.db"]
+
+
+def test_what_was_stored_before_is_counted(tmp_path: Path) -> None:
+    """The figures of the days have the messages and the calls that an older release has stored, each on its day."""
+    path = tmp_path / "old.db"
+    make_old(path, migrations_count=24)
+    day_micros = 24 * 60 * 60 * 1_000_000
+    with opened(path) as database:
+        for key, at in enumerate((day_micros, day_micros + 5, 3 * day_micros)):
+            database.execute(
+                "INSERT INTO model_calls (id, user_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome, "
+                "input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted) "
+                "VALUES (?, 'ada', 'chat', 'm', 'm', 1, ?, 5, 'complete', 100, 40, 7, ?, 0)",
+                (f"call_{key}", at, 0.25 if key else None),
+            )
+    make_new(path)
+    with opened(path) as database:
+        rows = list(
+            database.execute(
+                "SELECT day, messages_count, calls_count, input_tokens, cached_tokens, output_tokens, cost_usd "
+                "FROM activity_days ORDER BY day"
+            )
+        )
+    assert rows == [(0, 1, 0, 0, 0, 0, 0.0), (1, 0, 2, 200, 80, 14, 0.25), (3, 0, 1, 100, 40, 7, 0.25)]

@@ -52,6 +52,7 @@ LOOKED_UP = frozenset(
         "migrations",
         "told",
         "shared_settings",
+        "activity_days",
     }
 )
 """Tables without an owner in their uniques: what a name or an id that comes alone is looked up in, and what is of no user."""

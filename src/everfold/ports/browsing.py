@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from everfold.core.compaction.record import Compaction
+from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 
@@ -23,6 +24,21 @@ class SessionFigures:
     active_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnds:
+    """The messages that a session is recognised by; None where there is none, it was erased, or it is very long.
+
+    Attributes:
+        first: The first one of the user.
+        newest: The newest one.
+        asked: What the running turn began with.
+    """
+
+    first: Message | None
+    newest: Message | None
+    asked: Message | None
+
+
 class BrowsingStore(Protocol):
     """Sessions, compactions and messages, page by page. No method takes longer for a longer log."""
 
@@ -34,6 +50,10 @@ class BrowsingStore(Protocol):
 
     async def read_figures(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
         """How far sessions are; unknown ones are left out."""
+        ...
+
+    async def read_ends(self, session_ids: Sequence[SessionId], *, most_bytes: int) -> dict[SessionId, SessionEnds]:
+        """The first and the newest messages of sessions, those of at most so many bytes; unknown sessions are left out."""
         ...
 
     async def list_refreshes(self, session_id: SessionId) -> list[int]:

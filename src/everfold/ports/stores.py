@@ -23,6 +23,7 @@ from everfold.core.memory.records import TurnRecall
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchQuery
 from everfold.ports.access import AccessStore
+from everfold.ports.activity import ActivityStore
 from everfold.ports.browsing import BrowsingStore
 from everfold.ports.compactions import CompactionStore, WorkStore
 from everfold.ports.conversations import ConversationStore
@@ -236,6 +237,7 @@ class Store(
     AccessStore,
     OverviewStore,
     FollowingStore,
+    ActivityStore,
     Protocol,
 ):
     """All of it in one place, so that one transaction can reach everything."""

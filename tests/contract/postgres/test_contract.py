@@ -1,6 +1,7 @@
 """The PostgreSQL store holds to the contract."""
 
 from everfold.testing.contract.access import AccessContract
+from everfold.testing.contract.activity import ActivityContract
 from everfold.testing.contract.browsing import BrowsingContract
 from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.erase import EraseContract
@@ -37,5 +38,6 @@ class TestPostgresStore(
     AccessContract,
     OverviewContract,
     VectorContract,
+    ActivityContract,
 ):
     """Runs the contract over a server of the tests' own."""

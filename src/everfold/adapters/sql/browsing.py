@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final, cast
 
-from everfold.adapters.sql.codec import read_compaction
+from everfold.adapters.sql.codec import read_compaction, read_message
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.sessions import find_owner_keys, find_place, read_sessions
@@ -13,7 +13,7 @@ from everfold.core.compaction.record import Compaction
 from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.log.state import state_from_bytes
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
-from everfold.ports.browsing import SessionFigures
+from everfold.ports.browsing import SessionEnds, SessionFigures
 
 _HEAD_BYTES: Final = 512
 """Enough of a compressed layout for its first number. Source: RFC 1951, 3.2.7: the code tables of a block take at most
@@ -42,6 +42,28 @@ def read_figures(database: Database, session_ids: Sequence[SessionId]) -> dict[S
             active_at=state.active_at,
         )
     return figures
+
+
+def read_ends(
+    database: Database, places: Places, session_ids: Sequence[SessionId], *, most_bytes: int
+) -> dict[SessionId, SessionEnds]:
+    """See `BrowsingStore.read_ends`. One look for the states, and one for each session."""
+    ends: dict[SessionId, SessionEnds] = {}
+    for id_, content in database.rows("read_states", ids=json.dumps(list(session_ids))):
+        session_id, state = SessionId(cast("str", id_)), state_from_bytes(cast("bytes", content), revision=0)
+        seqs = sorted({state.head_seq or state.turn_seq, state.turn_seq, state.last_seq} - {0})
+        ranges = [{**bound, "most_bytes": most_bytes} for bound in places.ranges(session_id, seqs)]
+        found = {
+            message.seq: message
+            for rows in database.rows_each("read_short_messages", ranges)
+            for message in map(read_message, rows)
+        }
+        ends[session_id] = SessionEnds(
+            first=found.get(state.head_seq or state.turn_seq),
+            newest=found.get(state.last_seq),
+            asked=found.get(state.turn_seq),
+        )
+    return ends
 
 
 def _peek_watermark(database: Database, compaction_id: CompactionId) -> int:

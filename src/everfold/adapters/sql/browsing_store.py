@@ -9,6 +9,7 @@ class SqlBrowsing(Connections):
 
     list_newest_sessions = reads(browsing.list_newest_sessions)
     read_figures = reads(browsing.read_figures)
+    read_ends = reads_placed(browsing.read_ends)
     list_refreshes = reads_placed(browsing.list_refreshes)
     list_erased = reads_placed(browsing.list_erased)
     find_revision = reads(browsing.find_revision)

@@ -1,10 +1,12 @@
 """Calls of a model in SQL."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import cast
 
+from everfold.adapters.sql.activity import add_activity
 from everfold.adapters.sql.codec import from_micros, to_micros
 from everfold.adapters.sql.database import Database, SqlValue
+from everfold.core.observation.activity import Activity
 from everfold.core.observation.usage import ModelCall, Purpose
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -33,6 +35,14 @@ def record_call(database: Database, call: ModelCall) -> None:
         cost_usd=call.cost_usd,
         is_uncounted=int(call.is_uncounted),
     )
+    counted = Activity(
+        calls_count=1,
+        input_tokens=call.input_tokens,
+        cached_tokens=call.cached_tokens,
+        output_tokens=call.output_tokens,
+        cost_usd=call.cost_usd or 0.0,
+    )
+    add_activity(database, call.started_at.astimezone(UTC).date(), counted)
 
 
 def sum_cost_usd(

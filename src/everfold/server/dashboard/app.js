@@ -7,6 +7,7 @@ import { signInByLink } from "./lib/sign_in_link.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, html, Icon, Line, Loading, Toasts, useAction, useUrl, Who } from "./lib/ui.js";
 
 const PAGES = {
+  home: { title: "Home", key: "h" },
   users: { title: "Users", key: "u" },
   sessions: { title: "Sessions", key: "s" },
   agents: { title: "Agents", key: "a" },
@@ -52,7 +53,7 @@ function Page({ url }) {
   };
   useEffect(() => { if (PAGES[name]) load(); }, [name]);
   useLayoutEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
-  if (!PAGES[name]) return html`<${Empty} title="Page not found" hint="Check the address."><a href="#users">Users</a><//>`;
+  if (!PAGES[name]) return html`<${Empty} title="Page not found" hint="Check the address."><a href="#home">Home</a><//>`;
   if (state.name !== name) return html`<div class="page"><${Loading} /></div>`;
   if (state.problem) return html`<div class="page"><${Failure} problem=${state.problem} retry=${load} /></div>`;
   return html`<${state.page} key=${name} path=${url.path} params=${url.params} />`;
@@ -87,7 +88,7 @@ function useShortcuts(showShortcuts) {
   useLayoutEffect(() => {
     const press = event => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
-      if (Date.now() - isGoing.current < 1200) {
+      if (Date.now() - isGoing.current < 2000) {
         isGoing.current = 0;
         const name = NAMES.find(one => PAGES[one].key === event.key);
         if (name) { event.preventDefault(); goTo(`#${name}`); }
@@ -139,14 +140,14 @@ function Frame({ who, onSignOut }) {
   const isOnline = useOnline();
   const main = useRef();
   useShortcuts(showShortcuts);
-  useLayoutEffect(() => { if (!url.page) goTo("#users", { replace: true }); }, [url.page]);
+  useLayoutEffect(() => { if (!url.page) goTo("#home", { replace: true }); }, [url.page]);
   useEffect(() => { document.title = PAGES[url.page] ? `${PAGES[url.page].title} · Everfold` : "Everfold"; }, [url.page]);
   useEffect(() => { live.start(); return () => live.stop(); }, []);
   return html`
     <div class="frame">
       <header class="top">
         <a class="skip" href="#main" onClick=${event => { event.preventDefault(); main.current.focus(); }}>Skip to content</a>
-        <a class="brand" href="#users"><${Logo} />Everfold</a>
+        <a class="brand" href="#home"><${Logo} />Everfold</a>
         <nav class="nav" aria-label="Pages">${NAMES.map(name => html`
           <a key=${name} href=${`#${name}`} aria-current=${url.page === name ? "page" : undefined}><${Icon} name=${name} />${PAGES[name].title}</a>`)}</nav>
         <div class="tools">

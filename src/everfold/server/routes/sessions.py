@@ -43,11 +43,17 @@ async def list_sessions(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
     order: Annotated[Order, Query(description="Which end comes first.")] = "newest",
+    previews: Annotated[bool, Query(description="With the title and the preview of each.")] = False,  # noqa: FBT002 - of a query
 ) -> Fields:
     """List the sessions that the API key may see, the oldest first."""
     owner = await read_owner(caller, runtime.engine, user, agent)
     listed = await runtime.engine.admin.browse_sessions(
-        user=owner.user_id, agent=owner.agent_id, after=cursor, limit=limit, newest_first=order == "newest"
+        user=owner.user_id,
+        agent=owner.agent_id,
+        after=cursor,
+        limit=limit,
+        newest_first=order == "newest",
+        words=previews,
     )
     return {"sessions": listed, "next_cursor": next_cursor(listed, limit, lambda last: last.record.id)}
 

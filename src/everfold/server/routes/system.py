@@ -3,12 +3,20 @@
 from fastapi import Response
 
 from everfold.server.access import AsAdmin, Context
+from everfold.server.home import show_home
 from everfold.server.metrics import MEDIA_TYPE
 from everfold.server.overview import show_system
 from everfold.server.routing import Fields, make_router
+from everfold.server.schemas.home import HomeSchema
 from everfold.server.schemas.system import SystemSchema
 
 router = make_router("system")
+
+
+@router.get("/api/home", response_model=HomeSchema)
+async def read_home(_: AsAdmin, runtime: Context) -> Fields:
+    """Read what is stored, what happened on the last 30 days, and what waits for a person."""
+    return await show_home(runtime)
 
 
 @router.get("/api/system", response_model=SystemSchema)

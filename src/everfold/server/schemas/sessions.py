@@ -84,7 +84,7 @@ SessionSchema = project(
     "parent_id=record.parent_id "
     "branch_seq=record.branch_seq started_by=record.started_by created_at=record.created_at active_at=figures.active_at "
     "limit_tokens=record.settings.limit_tokens messages_count=figures.last_seq watermark=figures.watermark "
-    "epoch=figures.epoch",
+    "epoch=figures.epoch title preview",
     "One log between a user and an agent.",
     words={
         "is_current": "New messages of this user to this agent under this session key go here.",
@@ -92,6 +92,16 @@ SessionSchema = project(
         "active_at": "When the user spoke last; null before.",
         "messages_count": "Also the number of the newest message.",
     },
+    title=(
+        str | None,
+        lambda listed: listed.words.title if listed.words else None,
+        "The first sentence that the user said, in a list with `previews`; else null.",
+    ),
+    preview=(
+        str | None,
+        lambda listed: listed.words.preview if listed.words else None,
+        "How the newest message begins, in a list with `previews`; else null.",
+    ),
 )
 SessionPageSchema = wrap(
     "SessionPage", "Sessions, by when they were made.", sessions=many(SessionSchema), next_cursor=str | None

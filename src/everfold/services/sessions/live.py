@@ -17,6 +17,7 @@ from everfold.core.log.messages import Message, make_tombstone
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.memory.records import TurnRecall
+from everfold.core.observation.activity import SentWindow
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.core.windows.window import Body, Tail
 from everfold.errors import ConflictError, CorruptStoreError
@@ -65,6 +66,7 @@ class LiveSession:
         stored_recall: What of it is stored, for other handles.
         noted: The continuity note of this turn, for the same reason.
         opening: How it is stored with its first append; None once it is.
+        sent: The last window that was given for a request.
     """
 
     record: SessionRecord
@@ -82,6 +84,7 @@ class LiveSession:
     stored_recall: TurnRecall | None = None
     noted: TurnNote | None = None
     opening: Opening | None = None
+    sent: SentWindow | None = None
 
     @property
     def settings(self) -> SessionSettings:

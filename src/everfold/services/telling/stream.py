@@ -4,8 +4,9 @@ A service publishes an event, a frozen value of `core/observation/events.py`, on
 The stream gives it to every listener that hears its kind: the feed behind `engine.events()`, which the server's event
 stream, its metrics and a chat read, and whatever else was given, the log lines for example.
 
-Two calls stay beside `publish`, because an event cannot do their work. `plugins` awaits the hooks: they see words, may
-refuse a fold, and give hints. `tracer` opens spans: they surround work, and what is called inside belongs to them.
+Three calls stay beside `publish`, because an event cannot do their work. `plugins` awaits the hooks: they see words, may
+refuse a fold, and give hints. `tracer` opens spans: they surround work, and what is called inside belongs to them. `tally`
+counts what happens in every turn, where an event would be made for a number.
 
 Source: docs/adr/0029-one-stream.md.
 """
@@ -19,6 +20,7 @@ from everfold.ports.listeners import Listener
 from everfold.ports.tracing import NO_TRACER, Tracer
 from everfold.services.telling.coordinate import DEFAULT_TIMEOUT_SECS, Coordinator
 from everfold.services.telling.feed import Feed
+from everfold.services.telling.tally import Tally
 
 
 class Stream:
@@ -35,6 +37,7 @@ class Stream:
         feed: The subscriptions of `engine.events()`.
         plugins: Calls the hooks.
         tracer: Opens spans.
+        tally: Counts what the engine does, for the figures of each day.
 
     Raises:
         InvalidInputError: one of the hooks is no plug-in.
@@ -52,7 +55,8 @@ class Stream:
         self.feed = Feed()
         self.plugins = Coordinator(hooks, timeout_secs=timeout_secs, strict=strict, publish=self.publish)
         self.tracer = NO_TRACER if tracer is None else tracer
-        self._listeners: tuple[Listener, ...] = (*listeners, self.feed)
+        self.tally = Tally()
+        self._listeners: tuple[Listener, ...] = (*listeners, self.tally, self.feed)
 
     def hears(self, kind: type[Event]) -> bool:
         """Whether a listener wants events of this class; those that take work to make are made only then."""

@@ -6,6 +6,7 @@ They come with every turn, so their events are made only where a subscriber foll
 from collections.abc import Iterable
 
 from everfold.core.memory.records import MEMORY_PARTS, MemoryChange, MemoryVersion, list_touched
+from everfold.core.observation.activity import Activity
 from everfold.core.observation.events import MemoryChanged, MessageErased, MessagesAppended
 from everfold.core.primitives.ids import SessionId, UserId
 from everfold.ports.memory import ItemStore
@@ -37,7 +38,9 @@ def tell_all_memory(stream: Stream, user_id: UserId) -> None:
 
 
 def tell_appended(stream: Stream, session_id: SessionId, *, last_seq: int, count: int) -> None:
-    """Tell that so many messages were stored at the end of a log; nothing for none."""
+    """Count, and tell, that so many messages were stored at the end of a log; nothing for none."""
+    if count:
+        stream.tally.count(Activity(messages_count=count))
     if count and stream.hears(MessagesAppended):
         first_seq = last_seq - count + 1
         stream.publish(

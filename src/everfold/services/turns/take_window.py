@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from everfold.core.log.calibration import count_tokens
+from everfold.core.observation.activity import SentWindow
 from everfold.core.observation.spans import WINDOW, describe_window
 from everfold.core.windows.window import Window
 from everfold.ports.stores import Store
@@ -57,6 +59,22 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
             recollector=recollector,
         )
         span.set_attributes(describe_window(live.record.id, window.report, is_preview=is_preview))
+    if not is_preview:
+        _count(live, window, stream)
     if switcher is None or is_preview or not is_rotation_due(live, window):
         return Taken(window, live)
     return Taken(window, await switcher.rotate(live))
+
+
+def _count(live: LiveSession, window: Window, stream: Stream) -> None:
+    """Count a window as a request, beside one with the whole conversation."""
+    state, report = live.state, window.report
+    whole = live.settings.prompt_tokens + state.fixed_tokens + state.safe_sum_tokens
+    sent = SentWindow(
+        last_seq=state.last_seq,
+        stable_tokens=report.tokens - report.by_slice.get("suffix", 0),
+        whole_tokens=count_tokens(window.calibration, whole),
+    )
+    resent_tokens = sum(broken.resent_tokens for broken in report.cache_breaks)
+    stream.tally.count_window(live.sent, sent, window_tokens=report.tokens, resent_tokens=resent_tokens)
+    live.sent = sent

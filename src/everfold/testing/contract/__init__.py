@@ -14,6 +14,7 @@ Needs `pytest`.
 """
 
 from everfold.testing.contract.access import AccessContract
+from everfold.testing.contract.activity import ActivityContract
 from everfold.testing.contract.browsing import BrowsingContract
 from everfold.testing.contract.clients import ClientContract
 from everfold.testing.contract.compaction import CompactionContract
@@ -56,5 +57,6 @@ class StoreContract(
     AccessContract,
     OverviewContract,
     FollowingContract,
+    ActivityContract,
 ):
     """All that a store holds to. Each test takes a `store` fixture: an empty, open store."""

@@ -6,7 +6,7 @@ import pytest
 
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import NotFoundError
-from everfold.ports.browsing import SessionFigures
+from everfold.ports.browsing import SessionEnds, SessionFigures
 from everfold.ports.stores import Store
 from everfold.testing.contract.compaction import LATER
 from everfold.testing.contract.work import after_revision, commit_early, open_and_begin, revise
@@ -70,6 +70,21 @@ class BrowsingContract:
             for id_, state in states.items()
         }
         assert figures[folded.id].watermark > 0
+
+    async def test_ends_are_the_first_and_newest_messages(self, store: Store) -> None:
+        """A session's ends are its messages as they are read by number; erased and long ones are left out, also of a branch."""
+        record = await open_session(store, session_record("ses_1"), *talk(3))
+        branch = await branch_session(store, record, "ses_2", state=await store.read_state(record.id))
+        state = await store.read_state(record.id)
+        first, asked, newest = await store.read_messages(record.id, [state.head_seq, state.turn_seq, state.last_seq])
+        expected = SessionEnds(first=first, newest=newest, asked=asked)
+        found = await store.read_ends([record.id, branch.id, SessionId("ses_nobody")], most_bytes=9_000)
+        assert found == {record.id: expected, branch.id: expected}
+        none = SessionEnds(first=None, newest=None, asked=None)
+        assert await store.read_ends([record.id], most_bytes=1) == {record.id: none}
+        await store.erase_message(await plan_bare_erasure(store, record.id, state.last_seq), erased_at=LATER)
+        found = await store.read_ends([branch.id], most_bytes=9_000)
+        assert (found[branch.id].first, found[branch.id].newest) == (first, None)
 
     async def test_refreshes_are_found_along_the_lineage(self, store: Store) -> None:
         """The refreshes of a log are all its own and those that it shares, but none that is erased or came later."""

@@ -26,6 +26,15 @@ WHERE
     AND (kind != 'retracted' OR :retracted = 1)
 ORDER BY seq;
 
+-- name: read_short_messages
+SELECT
+    seq, kind, origin, source, format, said_at, content, tokens, raw_tokens, is_boundary, content_hash, keep, cuts, lines
+FROM messages
+WHERE
+    user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq AND erased_at IS NULL
+    AND kind != 'retracted' AND length(content) <= :most_bytes
+ORDER BY seq;
+
 -- name: read_notes
 -- The content is what lines quote from; those of a long message are written out.
 SELECT

@@ -390,6 +390,7 @@ export const RailPage = ({ label, rail, hasDetail, backHref, backLabel = "All", 
 // Icons: lines on a 20 by 20 grid
 
 const PATHS = {
+  home: "M3.500 9.500 10 4l6.500 5.500M5.500 8.500v7.500h9V8.500M8.500 16v-4h3v4",
   users: "M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4M4 16.5c.6-3 3-4.5 6-4.5s5.400 1.500 6 4.500",
   sessions: "M3.500 5h13M3.500 8.500h13M3.500 12h8M3.500 15.500h5",
   agents: "M5 7.500h10v8H5zM10 7.500V4.500M8 11.200v.6M12 11.200v.6M3 10.500v3M17 10.500v3",

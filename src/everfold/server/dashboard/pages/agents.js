@@ -3,7 +3,7 @@
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { errorsByField, get, pathOf, send } from "../lib/api.js";
 import { number, words } from "../lib/format.js";
-import { Busy, Empty, Failure, Field, hrefTo, html, Line, Loaded, RailPage, Tag, toast, useAction, useLoad, useWho } from "../lib/ui.js";
+import { Busy, Dialog, Empty, Failure, Field, goTo, hrefTo, html, Icon, Line, Loaded, RailPage, Tag, toast, useAction, useLoad, useWho } from "../lib/ui.js";
 
 const SYSTEMS = [
   ["summarization", "Summarization", "A long conversation folds into digests, and every message stays readable and searchable. Sessions share no memory."],
@@ -14,15 +14,44 @@ const SUMMARY = Object.fromEntries(SYSTEMS.map(([name, title]) => [name, title])
 export default function Page({ path }) {
   const load = useLoad(({ signal }) => get("/api/agents", null, { signal }), []);
   const [name] = path;
+  const [isAdding, setAdding] = useState(false);
+  const { key } = useWho();
   const saved = agent => load.setData(old => old && { ...old, agents: old.agents.map(one => (one.id === agent.id ? agent : one)) });
   const rail = html`
-    <div class="rail-head"><h1 class="rail-title">Agents</h1></div>
+    <div class="rail-head"><div class="row between"><h1 class="rail-title">Agents</h1>
+      ${key.scope === "admin" && !key.read_only && html`<button type="button" onClick=${() => setAdding(true)}><${Icon} name="plus" />New</button>`}</div></div>
     <nav class="agent-list" aria-label="Agents"><${Loaded} load=${load}>${({ agents }) => agents.length === 0
-      ? html`<${Empty} title="No agents" hint="Add an [agents.NAME] to everfold.toml, or send a message to a new agent." />`
+      ? html`<${Empty} title="No agents" hint="Make one with the button New, or send a message to a new agent." />`
       : agents.map(agent => html`<${AgentRow} key=${agent.id} agent=${agent} isChosen=${agent.id === name} />`)}<//></nav>`;
   return html`
     <${RailPage} label="Agents" hasDetail=${Boolean(name)} backHref="#agents" backLabel="All agents" rail=${rail}>
       ${name ? html`<${AgentDetail} key=${name} name=${name} onSaved=${saved} />` : html`<${Empty} title="Choose an agent" hint="See its model, instructions, memory system and compaction settings." />`}
+    <//>
+    ${isAdding && html`<${NewAgent} known=${load.data?.agents || []} onClose=${() => setAdding(false)} onMade=${agent => { setAdding(false); load.reload(); goTo(hrefTo("agents", agent.id)); }} />`}`;
+}
+
+/** Make an agent: its section is added to the settings file. */
+function NewAgent({ known, onClose, onMade }) {
+  const [given, setGiven] = useState({ name: "", memory_system: SYSTEMS[0][0], model: "", instructions: "" });
+  const set = name => event => setGiven({ ...given, [name]: event.target.value });
+  const name = given.name.trim(), isTaken = known.some(agent => agent.id === name && agent.is_configured);
+  const make = useAction(async () => {
+    const body = { memory_system: given.memory_system, instructions: given.instructions, ...(given.model.trim() ? { model: given.model.trim() } : {}) };
+    const { data } = await send("PATCH", pathOf`/api/agents/${name}/config`, body);
+    toast("The agent was made");
+    onMade(data);
+  });
+  const errors = errorsByField(make.problem);
+  return html`
+    <${Dialog} title="New agent" onClose=${onClose} size="narrow">
+      <form class="form" onSubmit=${event => { event.preventDefault(); if (name && !isTaken) make.run(); }}>
+        <${Field} label="Name" hint="Sessions are started with this name. It is added to the settings file." error=${isTaken ? "There is an agent with this name." : errors.agent}>${attrs => html`<input ...${attrs} name="agent-name" autofocus required maxlength="200" autocomplete="off" spellcheck=${false} value=${given.name} onInput=${set("name")} />`}<//>
+        <${Field} label="Memory system" hint=${SYSTEMS.find(([one]) => one === given.memory_system)[2]} error=${errors.memory_system}>${attrs => html`<select ...${attrs} value=${given.memory_system} onChange=${set("memory_system")}>${SYSTEMS.map(([one, title]) => html`<option key=${one} value=${one}>${title}</option>`)}</select>`}<//>
+        <${Field} label="Model" hint="provider:name. Empty: the model for all agents." error=${errors.model}>${attrs => html`<input ...${attrs} name="agent-model" autocomplete="off" spellcheck=${false} value=${given.model} onInput=${set("model")} />`}<//>
+        <${Field} label="Instructions" hint="The system prompt." error=${errors.instructions}>${attrs => html`<textarea ...${attrs} name="agent-instructions" dir="auto" rows="4" value=${given.instructions} onInput=${set("instructions")}></textarea>`}<//>
+        ${make.problem && Object.keys(errors).length === 0 && html`<${Failure} problem=${make.problem} title="Not made" />`}
+        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${make.isBusy} disabled=${!name || isTaken}>Make<//></div>
+      </form>
     <//>`;
 }
 
@@ -155,8 +184,12 @@ function Overrides({ agent, rows, errors, onChange }) {
 
 const show = value => (value === null || value === undefined ? "–" : typeof value === "number" ? number(value) : typeof value === "string" ? value : JSON.stringify(value));
 
+/** Whether a setting comes from the agent's own section; the others come from the settings for all agents. */
+const isOwn = (agent, section, key) => (section === "compaction" ? key in (agent.compaction || {}) : (agent.own || []).includes(`memory_${key}`) || (agent.own || []).includes(key));
+
 const Effective = ({ agent }) => html`
   <details class="card effective"><summary>Effective settings</summary>
+    <p class="small soft">Marked ones are set for this agent. The others are as for all agents; the page System says where each comes from.</p>
     ${["compaction", "memory"].map(section => html`<div key=${section}><h3>${section}</h3><dl class="facts small">${Object.entries(agent.effective?.[section] || {}).map(([key, value]) => html`
-      <dt key=${key}>${words(key)}</dt><dd class="mono">${show(value)}</dd>`)}</dl></div>`)}
+      <dt key=${key}>${words(key)}</dt><dd><span class="mono">${show(value)}</span>${isOwn(agent, section, key) && html` <${Tag} kind="accent">this agent<//>`}</dd>`)}</dl></div>`)}
   </details>`;

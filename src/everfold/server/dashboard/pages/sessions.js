@@ -9,6 +9,7 @@ import { FirstSteps, ImportButton } from "./first_steps.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
+import { titleOf } from "./session_lines.js";
 
 const PAGE = 100;
 const MOST_HITS = 100;
@@ -27,7 +28,7 @@ function SessionList({ params }) {
   useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
-    const page = await get("/api/sessions", { user, agent, order, limit: PAGE, cursor }, { signal });
+    const page = await get("/api/sessions", { user, agent, order, limit: PAGE, cursor, previews: true }, { signal });
     return { items: page.sessions, nextCursor: page.next_cursor };
   };
   return html`<div class="page sessions-page">
@@ -44,7 +45,7 @@ function SessionList({ params }) {
     ${late ? html`<${Hits} question=${late} user=${user} agent=${agent} />` : html`
       <p class="soft small count-line" aria-live="polite">${counted === null ? "" : counted.isAll ? plural(counted.count, "session") : `first ${number(counted.count)} sessions`}</p>
       <div class="session-list card">
-        <${VirtualList} rowHeight=${innerWidth <= 720 ? 84 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
+        <${VirtualList} rowHeight=${innerWidth <= 720 ? 96 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
           label="Sessions" onSelect=${(session) => goTo(hrefTo("sessions", session.id))} onCount=${(count, isAll) => setCounted({ count, isAll })}
           renderRow=${(session) => html`<${SessionRow} session=${session} />`}
           empty=${user || agent
@@ -57,8 +58,8 @@ function SessionList({ params }) {
 function SessionRow({ session }) {
   const name = useUserName(session.user_id, session.user_name);
   return html`<div class="session-row">
-  <${Line} className="session-row-who" value=${`${name} · ${session.agent}`} />
-  <div class="session-row-name"><span class="mono">${session.id.slice(-12)}</span>${session.is_current && html`<span class="tag accent">current</span>`}${session.parent_id && html`<span class="tag">follows another</span>`}</div>
+  <div class="session-row-what"><${Line} className="session-line-title" value=${titleOf(session)} /><${Line} className="small soft" value=${session.preview} max=${300} empty="no text" /></div>
+  <div class="session-row-name"><${Line} value=${`${name} · ${session.agent}`} />${session.is_current && html`<span class="tag accent">current</span>`}${session.parent_id && html`<span class="tag">follows another</span>`}</div>
   <div class="session-row-size">${plural(session.messages_count ?? 0, "message")}</div>
   <${Folded} session=${session} />
   <div class="session-row-when soft"><${Time} at=${session.created_at} /></div>

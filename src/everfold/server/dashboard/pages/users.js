@@ -6,17 +6,21 @@ import { day, plural } from "../lib/format.js";
 import { VirtualList } from "../lib/virtual.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, hrefTo, html, Icon, Id, Line, Loaded, RailPage, Search, Tabs, Tag, Time, toast, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { FirstSteps } from "./first_steps.js";
+import { Audit } from "./users/audit.js";
 import { Dreams } from "./users/dreams.js";
 import { Extractions } from "./users/extractions.js";
 import { Memory } from "./users/memory.js";
 import { Quarantine } from "./users/quarantine.js";
+import { UserSessions } from "./users/sessions.js";
 import { WipeDialog } from "./users/wipe.js";
 
 const TABS = [
   ["memory", "Memory", Memory],
+  ["sessions", "Sessions", UserSessions],
   ["extractions", "Extraction audit", Extractions],
   ["dreams", "Dreams", Dreams],
   ["quarantine", "Quarantine", Quarantine],
+  ["audit", "Audit", Audit],
 ];
 
 export default function Page({ path, params }) {

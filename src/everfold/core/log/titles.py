@@ -1,0 +1,44 @@
+"""Titles: a session in one line, from its first words and its last, without a model."""
+
+import re
+from typing import Final
+
+from everfold.core.log.messages import Message, TextPart
+
+TITLE_CHARS: Final = 80
+PREVIEW_CHARS: Final = 140
+_MARKS: Final = re.compile(r"^\s*(\[\[keep\]\]|#{1,6} |[-*>] |```\w*)\s*", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"(.{30,}?[.!?])\s")
+_READ_CHARS: Final = 2_000
+"""How far into a message a line is looked for."""
+
+
+def make_title(message: Message | None) -> str:
+    """The first sentence of a message, shortened; empty where it has no words."""
+    text = _read_words(message)
+    sentence = _SENTENCE.match(text + " ")
+    return _shorten(sentence[1] if sentence else text, TITLE_CHARS)
+
+
+def make_preview(message: Message | None) -> str:
+    """How a message begins, on one line; the names of its calls where it has no words."""
+    text = _read_words(message)
+    if not text and message is not None and message.view.calls:
+        text = "calls " + ", ".join(call.name for call in message.view.calls)
+    return _shorten(text, PREVIEW_CHARS)
+
+
+def _read_words(message: Message | None) -> str:
+    """The words of a message on one line, without the mark that its first line begins with."""
+    if message is None:
+        return ""
+    text = "\n".join(part.text for part in message.view.parts if isinstance(part, TextPart))[:_READ_CHARS]
+    return " ".join(_MARKS.sub("", text).split())
+
+
+def _shorten(text: str, most_chars: int) -> str:
+    """A text of at most so many characters, cut between words where there is one."""
+    if len(text) <= most_chars:
+        return text
+    cut = text[: most_chars - 1]
+    return (cut.rpartition(" ")[0] or cut).rstrip(",;:") + "\u2026"

@@ -1,0 +1,48 @@
+"""Titles and previews: one line that a session is recognised by."""
+
+from everfold.core.log.appending import plan_append
+from everfold.core.log.messages import Message
+from everfold.core.log.sessions import SessionSettings
+from everfold.core.log.state import SessionState
+from everfold.core.log.titles import PREVIEW_CHARS, TITLE_CHARS, make_preview, make_title
+from everfold.core.primitives.json_values import JsonObject
+from everfold.testing.kit.builders import assistant, budget_of, calls, incoming, user
+
+
+def place(wire: JsonObject) -> Message:
+    """A message as it stands first in a log."""
+    state = SessionState()
+    plan = plan_append(state, [incoming(wire)], budget_of(SessionSettings(), state), step={}, session="ses_1")
+    return plan.appended[0].message
+
+
+def say(text: str) -> Message:
+    """A message of the user."""
+    return place(user(text))
+
+
+def test_a_title_is_the_first_sentence() -> None:
+    """A title ends with a sentence that is long enough to tell sessions apart, on one line."""
+    assert make_title(say("Hi!\nI sell mugs from my workshop. Can you help me?")) == "Hi! I sell mugs from my workshop."
+    assert make_title(say("Help me")) == "Help me"
+
+
+def test_a_title_drops_the_mark_of_its_line() -> None:
+    """The marks of a heading, a list and a pin are no words of a title."""
+    for mark in ("# ", "- ", "> ", "[[keep]] ", "[[KEEP]]\n"):
+        assert make_title(say(f"{mark}The kiln")) == "The kiln"
+
+
+def test_lines_are_short() -> None:
+    """However long a message is, its lines have a length that a list can show, and end at a word."""
+    text = "kiln " * 5_000
+    assert TITLE_CHARS - 6 < len(make_title(say(text))) <= TITLE_CHARS
+    assert make_title(say(text)).endswith("kiln…")
+    assert len(make_preview(say("W" * 5_000))) == PREVIEW_CHARS
+
+
+def test_a_message_without_words_is_named_by_its_calls() -> None:
+    """A preview names the calls of a message that says nothing; without any there is none."""
+    assert make_preview(place(calls("a"))).startswith("calls ")
+    assert make_preview(place(assistant("Done."))) == "Done."
+    assert make_preview(None) == make_title(None) == ""
