@@ -19,7 +19,7 @@ and errors to standard error. With `--json` a command prints one JSON document a
 
 EXIT_HEAD = """## Exit codes
 
-A command that did what it was asked to ends with 0, one that found something wrong (`verify`, `replay`, `demo`) with 1, and
+A command that did what it was asked to ends with 0, one that found something wrong (`verify`, `replay`, `demo`, `import`) with 1, and
 one that failed with the code of its error, which is told in words on standard error. `everfold --debug COMMAND` shows
 where an error comes from.
 

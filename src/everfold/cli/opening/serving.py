@@ -68,4 +68,5 @@ def run_server(
 
 def link_with_key(address: str, secret: str, *, to: str = "") -> str:
     """A link that opens a page of the dashboard, signed in. Browsers send its fragment to no server."""
-    return f"{address.rstrip('/')}/#sign-in?key={secret}{f'&to={to}' if to else ''}"
+    here = address.rstrip("/").replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
+    return f"{here}/#sign-in?key={secret}{f'&to={to}' if to else ''}"
