@@ -15,7 +15,7 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The frameworks whose doors are tested, as their extras are called.
 DOORS := agent-framework google-adk langchain llama-index openai-agents pydantic-ai strands
-LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/uv.txt requirements/peers.txt \
+LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/server.txt requirements/uv.txt requirements/peers.txt \
 	requirements/weak.txt \
 	$(DOORS:%=requirements/door-%.txt)
 
@@ -110,6 +110,7 @@ lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps t
 	@$(COMPILE) pyproject.toml --extra agents --extra cli --extra embed --extra mcp --extra models --extra postgres --extra server --extra sources --extra workers --group dev --group bench --constraint requirements/dev.txt \
 		--output-file requirements/bench.txt
 	@$(COMPILE) --group docs --constraint requirements/dev.txt --output-file requirements/docs.txt
+	@$(COMPILE) pyproject.toml --extra all --constraint requirements/dev.txt --output-file requirements/server.txt
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
 	@$(COMPILE) --no-deps requirements/weak.in --output-file requirements/weak.txt

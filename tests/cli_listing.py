@@ -20,8 +20,8 @@ and errors to standard error. With `--json` a command prints one JSON document a
 EXIT_HEAD = """## Exit codes
 
 A command exits with 0 if it did what it was asked to, with 1 if it found a problem (`verify`, `replay`, `demo`) or could
-not do all of it (`refresh`, `retry`), and with the code of its error if it failed. The error is printed on standard error;
-`everfold --debug COMMAND` adds its traceback.
+not do all of it (`import`, `refresh`, `retry`), and with the code of its error if it failed. The error is printed on standard
+error; `everfold --debug COMMAND` adds its traceback.
 
 Example:
 - `everfold verify --db everfold.db || echo "exit code $?"`

@@ -121,14 +121,17 @@ class Chat:
         return self._run(text)
 
     async def answer(self) -> AsyncGenerator[ChatEvent]:
-        """Have what was said last answered, where that was cut before anything of the answer was stored.
+        """Have what was said last answered, where its answer was cut. What was stored of that answer is retracted first.
 
         Raises:
             InvalidInputError: there is nothing that waits for an answer. Else as `send`.
         """
+        self._require_rest()
         cut = await find_cut(self._session)
-        if cut is None or not cut.is_open:
+        if cut is None:
             raise InvalidInputError(f"session {self._session.id}: no message waits for an answer; send one")
+        if not cut.is_open:
+            await self._session.retract()
         async with aclosing(self._run(None)) as events:
             async for event in events:
                 yield event

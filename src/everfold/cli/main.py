@@ -125,6 +125,12 @@ MODULES: Final = {
         "List dreams, newest first, each with the lines that it added to topics and removed from them.",
     ),
     "store": ("commands.store", "Copy a whole store into another one."),
+    "backup": ("commands.backup", "Copy the database into a new file, also while a server uses it."),
+    "restore": (
+        "commands.restore",
+        "Put a copy of a backup in the place of the database. The database that was there is kept beside it.",
+    ),
+    "completion": ("commands.completion", "Print a script that completes commands and options in a shell."),
     "sources": ("commands.sources", "List the context sources, and try one."),
     "hands": (
         "commands.hands",
@@ -214,6 +220,14 @@ app = typer.Typer(
 )
 
 
+def _print_version(is_asked: bool) -> None:  # noqa: FBT001 - a callback of an option
+    if is_asked:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"everfold {version('everfold')}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def begin(
     context: typer.Context,
@@ -223,6 +237,9 @@ def begin(
     ] = None,
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[  # noqa: ARG001 - it has ended the program
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Read what stands before the command's name."""
     context.obj = Invocation(config=config, debug=debug)
@@ -233,6 +250,10 @@ def run() -> None:
     sys.path.append(str(Path.cwd()))
     _prepare_streams()
     _show_warnings()
+    if "_EVERFOLD_COMPLETE" in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
     try:
         app(prog_name="everfold")
     except OSError as error:

@@ -16,6 +16,8 @@ import pytest
 from tests.forks import Forks, Program
 from typer.testing import CliRunner, Result
 
+import everfold
+from everfold.cli.chat.markdown import split_whole
 from everfold.cli.main import app
 
 Talk = Callable[..., Result]
@@ -167,7 +169,19 @@ class Terminal:
 
     process: Program
     master: int
+    database: Path
     shown: str = ""
+    all: str = ""
+
+    def said(self, role: str = "user") -> list[str]:
+        """The texts of a role that are stored and not retracted."""
+        with everfold.open_sync(self.database) as engine:
+            return [message.view.text for message in engine.session().messages() if message.view.role == role]
+
+    def _read(self) -> None:
+        new = os.read(self.master, 4096).decode("utf-8", "replace")
+        self.shown += new
+        self.all += new
 
     def wait_for(self, text: str) -> None:
         """Read what is shown until a text stands in what is new, and take that for read."""
@@ -175,7 +189,7 @@ class Terminal:
         while text not in self.shown:
             assert time.monotonic() < until, f"{text!r} was never shown: {self.shown!r}"
             if select.select([self.master], [], [], 0.1)[0]:
-                self.shown += os.read(self.master, 4096).decode("utf-8", "replace")
+                self._read()
         self.shown = self.shown.partition(text)[2]
 
     def type(self, keys: str) -> None:
@@ -188,7 +202,7 @@ class Terminal:
         with suppress(OSError):
             while time.monotonic() < until:
                 if select.select([self.master], [], [], 0.1)[0]:
-                    self.shown += os.read(self.master, 4096).decode("utf-8", "replace")
+                    self._read()
         assert time.monotonic() < until, f"it did not end: {self.shown!r}"
         return self.process.wait(40)
 
@@ -206,11 +220,11 @@ def at_terminal(here: Path, command_forks: Forks) -> AtTerminal:
         script.write_text("".join(json.dumps(step) + "\n" for step in steps), "utf-8")
         arguments = ("chat", "--script", str(script), "--db", str(here / "chat.db"))
         master, slave = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm"}
+        environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
         program = command_forks.start(ADOPT, *arguments, files=(slave, slave, slave), environment=environment)
         os.close(slave)
         try:
-            yield Terminal(program, master)
+            yield Terminal(program, master, here / "chat.db")
         finally:
             program.end()
             os.close(master)
@@ -221,52 +235,135 @@ def at_terminal(here: Path, command_forks: Forks) -> AtTerminal:
 def test_ctrl_c_stops_an_answer_then_empties_the_line_then_leaves(at_terminal: AtTerminal) -> None:
     """At a terminal Ctrl-C stops the answer, takes back what is typed, and leaves only where nothing is."""
     with at_terminal({"text": WORDS, "word_secs": 0.05}, {"text": "All is well."}) as terminal:
-        terminal.wait_for("you > ")
-        terminal.type("tell me\n")
+        terminal.wait_for("you >")
+        terminal.type("tell me\r")
         terminal.wait_for("word3")
         terminal.type("\x03")
         terminal.wait_for("the last answer was cut off after “")
-        terminal.wait_for("you > ")
+        terminal.wait_for("you >")
         terminal.type("half a line")
         terminal.wait_for("half a line")
-        terminal.type("\x03")
-        terminal.wait_for("you > ")
-        terminal.type("go on\n")
+        terminal.type("\x03go on\r")
         terminal.wait_for("All is well.")
-        terminal.wait_for("you > ")
+        terminal.wait_for("you >")
         terminal.type("\x03")
         assert terminal.end() == 0
+        assert terminal.said() == ["tell me", "go on"]
 
 
-def test_a_signal_just_before_a_wait_is_heard(at_terminal: AtTerminal) -> None:
-    """However soon after an echo or a prompt a Ctrl-C comes, it empties the line without another key, and SIGTERM ends it."""
+def test_a_paste_is_one_message(at_terminal: AtTerminal) -> None:
+    """Lines that are pasted, and lines typed with Alt-Enter or a backslash between them, are one message each."""
+    with at_terminal({"text": "Read."}) as terminal:
+        terminal.wait_for("you >")
+        terminal.type("\x1b[200~first\r\nsecond\n\nfourth\x1b[201~\r")
+        terminal.wait_for("Read.")
+        terminal.wait_for("you >")
+        terminal.type("one\x1b\rtwo\\\rthree\r")
+        terminal.wait_for("Read.")
+        terminal.wait_for("you >")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+        assert terminal.said() == ["first\nsecond\n\nfourth", "one\ntwo\nthree"]
+
+
+def test_what_is_typed_during_an_answer_is_not_sent(at_terminal: AtTerminal) -> None:
+    """Lines typed while an answer comes wait for no turn: after Ctrl-C the prompt is empty, and only what is typed then is sent."""
+    with at_terminal({"text": WORDS, "word_secs": 0.05}, {"text": "All is well."}) as terminal:
+        terminal.wait_for("you >")
+        terminal.type("tell me\r")
+        terminal.wait_for("word3")
+        terminal.type("impatient\rlines\r")
+        terminal.wait_for("word5")
+        terminal.type("\x03")
+        terminal.wait_for("the last answer was cut off")
+        terminal.wait_for("you >")
+        terminal.type("now\r")
+        terminal.wait_for("All is well.")
+        terminal.wait_for("you >")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+        assert terminal.said() == ["tell me", "now"]
+
+
+def test_again_answers_a_stopped_answer_anew(at_terminal: AtTerminal) -> None:
+    """After a stop `/again` has the same message answered whole, and the part that was stored is shown no more."""
+    with at_terminal({"text": WORDS, "word_secs": 0.05}, {"text": "A whole answer."}) as terminal:
+        terminal.wait_for("you >")
+        terminal.type("tell me\r")
+        terminal.wait_for("word3")
+        terminal.type("\x03")
+        terminal.wait_for("the last answer was cut off")
+        terminal.wait_for("you >")
+        terminal.type("/again\r")
+        terminal.wait_for("A whole answer.")
+        terminal.wait_for("you >")
+        terminal.type("/again\r")
+        terminal.wait_for("nothing waits for an answer")
+        terminal.wait_for("you >")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+        assert terminal.said() == ["tell me"]
+        assert terminal.said("assistant") == ["A whole answer."]
+
+
+def test_sigterm_ends_a_prompt(at_terminal: AtTerminal) -> None:
+    """SIGTERM at the prompt ends the chat at once, whatever is typed there."""
     with at_terminal({"text": "All is well."}) as terminal:
-        terminal.wait_for("you > ")
-        for number in range(40):
-            terminal.type(f"line {number}")
-            terminal.wait_for(f"line {number}")
-            terminal.type("\x03")
-            terminal.wait_for("you > ")
+        terminal.wait_for("you >")
+        terminal.type("half")
+        terminal.wait_for("half")
         terminal.process.terminate()
         assert terminal.end() == 128 + signal.SIGTERM
+
+
+def test_an_answer_is_rendered_as_markdown(at_terminal: AtTerminal) -> None:
+    """At a terminal headings, lists and code are rendered, and the address of a link is shown beside its text."""
+    text = (
+        "# Kilns\n\nTwo **rules**:\n\n- dry it\n- wait\n\n```python\nfire()\n```\n\n[safe](http://elsewhere.example/)"
+    )
+    with at_terminal({"text": text}) as terminal:
+        terminal.wait_for("you >")
+        terminal.type("tell me\r")
+        terminal.wait_for("elsewhere.example")
+        terminal.wait_for("you >")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.all)
+    assert " • dry it" in shown
+    assert "**rules**" not in shown.rpartition("Two rules:")[2]
+    assert "```" not in shown.rpartition("fire()")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "rest"),
+    [
+        ("one\n\ntwo", "one\n\n", "two"),
+        ("one\ntwo", "", "one\ntwo"),
+        ("```\na\n\nb", "", "```\na\n\nb"),
+        ("```\na\n\nb\n```\n\nc", "```\na\n\nb\n```\n\n", "c"),
+    ],
+)
+def test_paragraphs_end_at_blank_lines_outside_of_code(text: str, whole: str, rest: str) -> None:
+    """A paragraph is shown once a blank line has ended it; a block of code only with its fence."""
+    assert split_whole(text) == (whole, rest)
 
 
 def test_a_chat_at_a_terminal_says_where_it_is(at_terminal: AtTerminal) -> None:
     """It greets with the model and how many messages there are, remembers the lines typed, and Ctrl-D leaves."""
     with at_terminal({"text": "Echo."}) as terminal:
         terminal.wait_for("a new conversation")
-        terminal.wait_for("you > ")
-        terminal.type("first words\n")
+        terminal.wait_for("you >")
+        terminal.type("first words\r")
         terminal.wait_for("Echo.")
-        terminal.wait_for("you > ")
-        terminal.type("\x1b[A\n")
+        terminal.wait_for("you >")
+        terminal.type("\x1b[A\r")
         terminal.wait_for("first words")
         terminal.wait_for("Echo.")
-        terminal.wait_for("you > ")
+        terminal.wait_for("you >")
         terminal.type("\x04")
         assert terminal.end() == 0
     with at_terminal({"text": "Echo."}) as terminal:
         terminal.wait_for("4 messages so far")
-        terminal.wait_for("you > ")
-        terminal.type("/quit\n")
+        terminal.wait_for("you >")
+        terminal.type("/quit\r")
         assert terminal.end() == 0

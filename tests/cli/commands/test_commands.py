@@ -213,7 +213,7 @@ def test_config_tells_where_a_value_came_from(run: Run, here: Path, monkeypatch:
     ("arguments", "code", "words"),
     [
         (("replay", "missing.json"), 3, "missing.json does not exist"),
-        (("replay", "."), 2, "directory"),
+        (("replay", "."), 2, "text.db: line 1, column 1: this is not JSON"),
         (("import", "missing.json"), 3, "does not exist"),
         (("sessions", "--db", "missing.db"), 3, "there is no database missing.db"),
         (("show", "--db", "missing.db"), 3, "there is no database"),

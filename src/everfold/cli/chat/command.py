@@ -42,8 +42,9 @@ def run(
 ) -> None:
     """Chat with an agent. The conversation continues where it stopped, and every message is stored at once.
 
-    Lines that begin with `/` are commands; `/help` lists them. Ctrl-C stops an answer, and leaves at the empty prompt.
-    Where the input is no terminal, each of its lines is a message.
+    Enter sends; Alt-Enter begins a new line, and a paste is one message. Messages that begin with `/` are commands;
+    `/help` lists them. Ctrl-C stops an answer, and leaves at the empty prompt. Where the input is no terminal, each of its
+    lines is a message.
 
     Examples:
     - `everfold chat --model openai:gpt-5-mini --db chat.db`

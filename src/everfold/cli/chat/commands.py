@@ -199,7 +199,7 @@ HELP: Final = {
     "/reset": "the same, and forget what was learnt of how the model counts tokens",
     "/resume [ID]": "go on in an earlier conversation; without an id list them",
     "/branch [SEQ]": "go on from an earlier message in a conversation of its own",
-    "/again": "have the last message answered, when its answer was cut",
+    "/again": "have the last message answered anew, when its answer was stopped or failed",
     "/compact [FOCUS]": "fold the conversation now, with an eye on something",
     "/memory [WORDS]": "list what is remembered of you, or search it",
     "/why [ITEM]": "show the messages behind an item; without one, what the model is shown",

@@ -22,6 +22,7 @@ from everfold.agents.chat_events import (
     ToolAnswered,
     ToolCalled,
 )
+from everfold.cli.chat.markdown import MarkdownWriter
 from everfold.cli.tables.output import one_line, open_console, plain, to_json
 
 _SHOWN_CHARS = 60
@@ -49,15 +50,12 @@ class Screen(Protocol):
 
 
 class TextScreen:
-    """For people. `speaker` is put before each answer in a terminal.
-
-    Attributes:
-        is_within: A line of the answer is begun and not ended.
-    """
+    """For people. In a terminal `speaker` stands over each answer, and its Markdown is rendered; a pipe gets it as it is."""
 
     def __init__(self, speaker: str) -> None:
         self._speaker = speaker
-        self.is_within = False
+        self._writer: MarkdownWriter | None = None
+        self._is_within = False  # a line of the answer is begun and not ended
 
     def show(self, event: ChatEvent) -> None:
         """Show what happened."""
@@ -88,15 +86,23 @@ class TextScreen:
         open_console(stderr=True).print(Text(plain(f"error: {text}"), style="bold red"), soft_wrap=True)
 
     def _write(self, text: str) -> None:
-        if not self.is_within and sys.stdout.isatty():
-            open_console().print(Text(f"{self._speaker} > ", style="bold cyan"), end="")
-        self.is_within = True
-        sys.stdout.write(plain(text))
-        sys.stdout.flush()
+        if not sys.stdout.isatty():
+            self._is_within = True
+            sys.stdout.write(plain(text))
+            sys.stdout.flush()
+            return
+        if self._writer is None:
+            console = open_console()
+            console.print(Text(f"{self._speaker} >", style="bold cyan"))
+            self._writer = MarkdownWriter(console)
+        self._writer.write(text)
 
     def _end_line(self) -> None:
-        if self.is_within:
-            self.is_within = False
+        if self._writer is not None:
+            self._writer.end()
+            self._writer = None
+        if self._is_within:
+            self._is_within = False
             sys.stdout.write("\n")
             sys.stdout.flush()
 

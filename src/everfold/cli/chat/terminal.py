@@ -1,4 +1,4 @@
-"""The terminal of `everfold chat`: reads lines, shows events, and hears signals.
+"""The terminal of `everfold chat`: reads messages, shows events, and hears signals.
 
 The engine runs in an event loop on a thread of its own, so that background work goes on while the user types. The main
 thread reads and shows. It also gets the signals, and they mean something else while an answer is on its way: Ctrl-C stops
@@ -22,13 +22,16 @@ from everfold.agents.chat_events import ChatEvent
 from everfold.agents.open_chat import open_chat
 from everfold.agents.opening import open_agents
 from everfold.cli.chat.commands import Commands, Found
+from everfold.cli.chat.prompt import Prompt, hiding_keys
 from everfold.cli.chat.screen import JsonScreen, Screen, TextScreen, tell_cut
-from everfold.cli.chat.signals import nudged_by_signals
 from everfold.config import Settings
 from everfold.errors import EverfoldError
 
 TERMINATED: Final = 128 + signal.SIGTERM
 """The exit code after SIGTERM, as shells count it."""
+
+_HISTORY_COUNT: Final = 200
+"""How many messages back the history of the prompt reaches."""
 
 
 def talk(
@@ -70,12 +73,14 @@ class _Terminal:
         self._screen = screen
         self._stop: Callable[[], None] | None = None
         self._is_leaving = False
-        self._is_terminal = sys.stdin.isatty()
+        self._prompt: Prompt | None = None
 
     def run(self) -> int:
         """Talk until the user leaves, and give the exit code."""
-        with self._hearing_signals(), nudged_by_signals():
+        with self._hearing_signals():
             try:
+                if sys.stdin.isatty():
+                    self._prompt = Prompt(self._portal.call(self._list_said))
                 self._greet()
                 while not self._is_leaving and (line := self._read()) is not None:
                     self._take(line.strip())
@@ -106,9 +111,12 @@ class _Terminal:
 
     def _terminate(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal handler's form
         self._is_leaving = True
-        if self._stop is None:
+        if self._stop is not None:
+            self._stop()
+        elif self._prompt is not None:
+            self._prompt.leave()
+        else:
             raise _LeaveError
-        self._stop()
 
     # --- reading
 
@@ -116,18 +124,7 @@ class _Terminal:
         """The next line; None at the end."""
         for note in self._portal.call(self._take_notes):
             self._screen.show(note)
-        if not self._is_terminal:
-            return sys.stdin.readline() or None
-        while True:
-            try:
-                return input("\001\033[1m\002you > \001\033[0m\002")
-            except EOFError:
-                sys.stdout.write("\n")
-                return None
-            except KeyboardInterrupt:
-                sys.stdout.write("\n")
-                if not _has_typed():
-                    return None
+        return sys.stdin.readline() or None if self._prompt is None else self._prompt.read()
 
     async def _take_notes(self) -> list[ChatEvent]:
         return self._chat.take_notes()
@@ -136,12 +133,19 @@ class _Terminal:
 
     def _greet(self) -> None:
         count = self._portal.call(self._count_messages)
-        if self._is_terminal:
-            with suppress(ImportError):
-                import readline  # noqa: F401 - importing it gives input() its history
+        if self._prompt is not None:
             place = f"{count} messages so far" if count else "a new conversation"
             self._screen.remark(f"everfold chat · {self._chat.model_name} · {place} · /help")
         self._tell_cut()
+
+    async def _list_said(self) -> list[str]:
+        """What the user said lately in this conversation, the oldest first: the history of the prompt."""
+        session = self._chat.session
+        last_seq = (await session.inspect.state()).last_seq
+        if not last_seq:
+            return []
+        recent = await session.messages(max(1, last_seq - _HISTORY_COUNT), last_seq)
+        return [message.view.text for message in recent if message.kind == "user" and not message.is_erased]
 
     async def _count_messages(self) -> int:
         return (await self._chat.session.inspect.state()).last_seq
@@ -204,7 +208,7 @@ class _Terminal:
                 future.cancel()
 
         future: Future[None] = self._portal.start_task_soon(pump)
-        with self._stopping(lambda: self._portal.start_task_soon(stop)):
+        with hiding_keys(), self._stopping(lambda: self._portal.start_task_soon(stop)):
             while (event := events.get()) is not None:
                 self._screen.show(event)
         with suppress(CancelledError):
@@ -225,12 +229,3 @@ class _Terminal:
             raise
         finally:
             self._stop = None
-
-
-def _has_typed() -> bool:
-    """Whether something stood in the line when it was left."""
-    try:
-        import readline
-    except ImportError:
-        return False
-    return bool(readline.get_line_buffer())

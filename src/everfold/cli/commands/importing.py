@@ -197,5 +197,7 @@ def _tell(outcome: _Outcome) -> None:
         say(f"passed over, in no known format: {', '.join(one.name for one in outcome.other)}")
     for one in outcome.broken:
         say(f"not stored: {one.error}", style="bold red")
-    if not outcome.sessions:
+    if outcome.sessions:
+        say("`everfold serve` shows them in the dashboard")
+    else:
         say("nothing was stored; see docs/reference/transcripts.md for the formats that are read")

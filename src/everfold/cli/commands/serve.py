@@ -8,7 +8,7 @@ from everfold.cli.commands.worker import WITH_WORKERS
 from everfold.cli.opening.engine import store_url
 from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Db, Json
-from everfold.cli.opening.serving import Serving, link_with_key, run_server
+from everfold.cli.opening.serving import Serving, Start, link_with_key, run_server
 from everfold.cli.tables.output import print_json, say
 
 NAME = "serve"
@@ -45,15 +45,15 @@ def run(
         host=host,
         port=port,
     )
-    run_server(serving, lambda address, secret: _tell(address, secret, as_json=as_json))
+    run_server(serving, lambda address, start: _tell(address, start, as_json=as_json))
 
 
-def _tell(address: str, secret: str | None, *, as_json: bool) -> None:
+def _tell(address: str, start: Start, *, as_json: bool) -> None:
     """Say where the dashboard is, and what opens it."""
     if as_json:
-        print_json({"address": address, "key": secret})
+        print_json({"address": address, "key": start.secret})
         return
-    if secret is not None:
-        say(f"the admin API key, shown once: {secret}")
-        say(f"open the dashboard, signed in: {link_with_key(address, secret)}")
+    if start.secret is not None:
+        say(f"the admin API key, shown once: {start.secret}")
+        say(f"open the dashboard, signed in: {link_with_key(address, start.secret, to=start.page)}")
     say(f"the dashboard is at {address}")

@@ -13,8 +13,17 @@ from everfold.errors import InvalidInputError
 if TYPE_CHECKING:
     from everfold.server.runtime import Runtime
 
-Tell = Callable[[str, str | None], None]
-"""Told the address once requests are answered, and the secret of an API key that was just made."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a start has to tell: the secret of an API key that was just made, and the page to open with it."""
+
+    secret: str | None = None
+    page: str = ""
+
+
+Tell = Callable[[str, Start], None]
+"""Told the address once requests are answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,21 +37,24 @@ class Serving:
     port: int | None = None
 
 
-async def make_first_key(runtime: "Runtime") -> str | None:
-    """The secret of the first admin API key, made where the store has none; else None."""
+async def make_first_key(runtime: "Runtime") -> Start:
+    """The first admin API key, made where the store has none, and the newest session as the page to open."""
     made = await runtime.engine.admin.api_keys.ensure_first()
-    return None if made is None else made.secret
+    if made is None:
+        return Start()
+    newest = await runtime.engine.admin.browse_sessions(newest_first=True, limit=1)
+    return Start(secret=made.secret, page=f"sessions/{newest[0].record.id}" if newest else "sessions")
 
 
 def run_server(
-    serving: Serving, tell: Tell, *, prepare: Callable[["Runtime"], Awaitable[str | None]] = make_first_key
+    serving: Serving, tell: Tell, *, prepare: Callable[["Runtime"], Awaitable[Start]] = make_first_key
 ) -> None:
     """Serve until the process is told to stop.
 
     Args:
         serving: What and where.
         tell: Told once requests are answered.
-        prepare: Done with the open engine before that; gives the secret to tell.
+        prepare: Done with the open engine before that; gives what to tell.
 
     Raises:
         InvalidInputError: the extra `server` is missing.
@@ -54,13 +66,13 @@ def run_server(
 
     async def act() -> None:
         async with open_runtime(serving.url, settings=serving.settings, config=serving.config) as runtime:
-            secret = await prepare(runtime)
+            start = await prepare(runtime)
             server = runtime.settings.server
             await serve(
                 runtime,
                 host=server.host if serving.host is None else serving.host,
                 port=server.port if serving.port is None else serving.port,
-                on_ready=lambda address: tell(server.public_url or address, secret),
+                on_ready=lambda address: tell(server.public_url or address, start),
             )
 
     run_async(act)
@@ -68,4 +80,5 @@ def run_server(
 
 def link_with_key(address: str, secret: str, *, to: str = "") -> str:
     """A link that opens a page of the dashboard, signed in. Browsers send its fragment to no server."""
-    return f"{address.rstrip('/')}/#sign-in?key={secret}{f'&to={to}' if to else ''}"
+    here = address.rstrip("/").replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
+    return f"{here}/#sign-in?key={secret}{f'&to={to}' if to else ''}"

@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from everfold.cli.opening.serving import Serving, link_with_key, run_server
+from everfold.cli.opening.serving import Serving, Start, link_with_key, run_server
 from everfold.cli.tables.output import print_json, say, show_progress, write_text
 from everfold.demo.loading import AGENT, AGENT_SETTINGS, LONG_USER, load_demo, require_unloaded
 from everfold.errors import ConflictError
@@ -30,27 +30,20 @@ def serve_demo(folder: Path, *, port: int | None, opens_browser: bool, as_json: 
     if not config.exists():
         write_text(config, _SETTINGS)
 
-    sessions: list[str] = []
-
-    async def prepare(runtime: "Runtime") -> str:
-        secret = await _prepare(runtime)
-        sessions.extend(record.id for record in await runtime.engine.list_sessions(user=LONG_USER, limit=1))
-        return secret
-
-    def tell(address: str, secret: str | None) -> None:
+    def tell(address: str, start: Start) -> None:
         if as_json:
-            print_json({"address": address, "key": secret})
+            print_json({"address": address, "key": start.secret})
             return
-        link = link_with_key(address, str(secret), to=f"sessions/{sessions[0]}")
+        link = link_with_key(address, str(start.secret), to=start.page)
         say(f"the dashboard, signed in: {link}")
         say(f"Its files are in {folder}. Ctrl-C stops it; the same command starts it again.")
         if opens_browser and _has_screen():
             webbrowser.open(link)
 
-    run_server(Serving(url=f"sqlite:///{folder / _FILES['store']}", config=config, port=port), tell, prepare=prepare)
+    run_server(Serving(url=f"sqlite:///{folder / _FILES['store']}", config=config, port=port), tell, prepare=_prepare)
 
 
-async def _prepare(runtime: "Runtime") -> str:
+async def _prepare(runtime: "Runtime") -> Start:
     """Load the demo where it is missing, and make an API key for this start."""
     try:
         await require_unloaded(runtime.engine)
@@ -60,8 +53,9 @@ async def _prepare(runtime: "Runtime") -> str:
         with show_progress("loading the demo", None) as advance:
             async for step in load_demo(runtime.engine, now=runtime.clock.now()):
                 advance(step.stored_count, f"of {step.messages_count} messages")
-    made = await runtime.engine.admin.api_keys.make(f"demo {runtime.ids.new_id('')[:8]}", "admin")
-    return made.secret
+    made = await runtime.engine.admin.api_keys.make(f"demo {runtime.ids.new_id('')[-8:]}", "admin")
+    sessions = await runtime.engine.list_sessions(user=LONG_USER, limit=1)
+    return Start(secret=made.secret, page=f"sessions/{sessions[0].id}" if sessions else "sessions")
 
 
 def _has_screen() -> bool:

@@ -1,0 +1,151 @@
+"""Back a database file up while it is in use, and put a backup in the place of one that is not.
+
+A backup is one state: it is read within one transaction, so writers go on and what they commit meanwhile is not in it. It is
+written beside its target, checked, and moved there in one step.
+"""
+
+import shutil
+from collections.abc import Callable
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import apsw
+
+from everfold.adapters.system.private_files import write_private
+from everfold.errors import ConflictError, CorruptStoreError, InvalidInputError, NotFoundError, StoreUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Advance = Callable[[int, int], None]
+"""Told how many pages are copied, and how many there are."""
+
+_PAGES: Final = 2_000
+_BESIDE: Final = ("-wal", "-shm")
+_TABLE: Final = "migrations"
+"""What every database of ours has."""
+
+
+def back_up(source: Path, target: Path, advance: Advance) -> int:
+    """Write a copy of a database, in use or not, into a new file; gives its size in bytes.
+
+    Raises:
+        NotFoundError: there is no such database.
+        ConflictError: the target exists.
+        CorruptStoreError: the source is no database of ours, or the copy is damaged.
+        StoreUnavailableError: it cannot be read, or the copy cannot be written.
+    """
+    _require_ours(source)
+    if target.exists():
+        raise ConflictError(f"{target} exists; name a new file for the backup.", path=str(target))
+    draft = target.with_name(f".{target.name}.new")
+    with _discarding(draft):
+        write_private(draft, "")
+        with _translated(source):
+            _copy(source, draft, advance)
+        _require_whole(draft)
+        draft.replace(target)
+    return target.stat().st_size
+
+
+def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
+    """Put a copy of a backup in the place of a database that is not in use; gives where that one is now, None for none.
+
+    Raises:
+        NotFoundError: there is no such backup.
+        ConflictError: a process has the database open.
+        CorruptStoreError: the backup is no database of ours, or is damaged.
+        StoreUnavailableError: a file cannot be read or written.
+    """
+    _require_ours(backup)
+    _require_whole(backup)
+    draft = target.with_name(f".{target.name}.new")
+    with _discarding(draft):
+        write_private(draft, "")
+        with _translated(backup):
+            _copy(backup, draft, advance)
+        replaced = _set_aside(target) if target.exists() else None
+        draft.replace(target)
+    return replaced
+
+
+def _copy(source: Path, target: Path, advance: Advance) -> None:
+    with closing(_open(source)) as old, closing(apsw.Connection(str(target))) as new:
+        old.execute("BEGIN")
+        old.execute(f"SELECT 1 FROM {_TABLE} LIMIT 1").get  # noqa: B018, S608 - the state that is copied begins here
+        with new.backup("main", old, "main") as copying:
+            while not copying.done:
+                copying.step(_PAGES)
+                advance(copying.page_count - copying.remaining, copying.page_count)
+        old.execute("COMMIT")
+
+
+def _open(path: Path) -> apsw.Connection:
+    """A connection that only reads. A file without a write-ahead log beside it is in no use, and nothing is made beside it."""
+    is_still = not path.with_name(f"{path.name}-wal").exists()
+    place = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if is_still else ''}"
+    return apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _require_ours(path: Path) -> None:
+    if not path.is_file():
+        raise NotFoundError(f"There is no file {path}; name a database.", path=str(path))
+    with _translated(path), closing(_open(path)) as connection:
+        found = connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (_TABLE,)).get
+    if not found:
+        raise CorruptStoreError(f"{path} is not an Everfold database; name another file.", path=str(path))
+
+
+def _require_whole(path: Path) -> None:
+    with _translated(path), closing(_open(path)) as connection:
+        found = connection.execute("PRAGMA quick_check(1)").get
+    if found != "ok":
+        raise CorruptStoreError(f"{path} is damaged: {found}. It was not used.", path=str(path))
+
+
+def _set_aside(path: Path) -> Path:
+    """Move a database that no process has open, with what stands beside it, to a free name."""
+    with _translated(path), closing(apsw.Connection(str(path))) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except apsw.BusyError as error:
+            raise ConflictError(
+                f"{path} is open in another process; stop it, or restore into a new file.", path=str(path)
+            ) from error
+    number = 1
+    while (aside := path.with_name(f"{path.name}.before-restore-{number}")).exists():
+        number += 1
+    shutil.move(path, aside)
+    for suffix in _BESIDE:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return aside
+
+
+@contextmanager
+def _discarding(draft: Path) -> "Iterator[None]":
+    """Whatever goes wrong, nothing half-written stays."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInputError(f"{draft.parent} cannot be written: {error}.", path=str(draft.parent)) from error
+    finally:
+        for suffix in ("", *_BESIDE):
+            with suppress(OSError):
+                draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+
+
+@contextmanager
+def _translated(path: Path) -> "Iterator[None]":
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise CorruptStoreError(
+            f"{path} is not an Everfold database, or is damaged: {error}.", path=str(path)
+        ) from error
+    except apsw.Error as error:
+        raise StoreUnavailableError(f"{path} cannot be read or written: {error}; try again.", path=str(path)) from error

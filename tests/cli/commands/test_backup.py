@@ -1,0 +1,113 @@
+"""Backups are made while the database is written, and put back."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.cli.conftest import Run
+
+import everfold
+from everfold.adapters.sqlite import backup as backing
+from everfold.adapters.sqlite.backup import back_up, restore
+from everfold.errors import ConflictError, CorruptStoreError
+from everfold.testing.kit.builders import talk
+
+TALK = '[{"role": "user", "content": "Where is the key?"}, {"role": "assistant", "content": "In the boathouse."}]'
+
+
+def ignore(_done: int, _total: int) -> None:
+    """Progress that nobody sees."""
+
+
+def test_a_backup_is_restored(run: Run, here: Path) -> None:
+    """What was stored when the backup was made is there again after a restore, and what was replaced is kept beside it."""
+    (here / "talk.json").write_text(TALK)
+    run("import", "talk.json", "--db", "a.db")
+    told = json.loads(run("backup", "b.db", "--db", "a.db", "--json").stdout)
+    assert told["bytes"] == (here / "b.db").stat().st_size
+    assert (here / "b.db").stat().st_mode & 0o077 == 0
+    assert "name a new file" in run("backup", "b.db", "--db", "a.db", code=4).stderr
+    run("import", "talk.json", "--db", "a.db", "--user", "late")
+    told = json.loads(run("restore", "b.db", "--db", "a.db", "--json").stdout)
+    assert told["replaced"] == "a.db.before-restore-1"
+    assert len(json.loads(run("sessions", "--db", "a.db", "--json").stdout)["sessions"]) == 1
+    assert len(json.loads(run("sessions", "--db", "a.db.before-restore-1", "--json").stdout)["sessions"]) == 2
+    run("verify", "--db", "a.db")
+    assert sorted(path.name for path in here.glob("b.db*")) == ["b.db"]
+
+
+def test_a_backup_of_a_database_in_use_is_one_state(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a backup is copied page by page others write: it ends, verifies, and holds what was there when it began."""
+    monkeypatch.setattr(backing, "_PAGES", 5)
+
+    async def act() -> tuple[int, int]:
+        async with everfold.open(here / "a.db") as engine:
+            session = await engine.session()
+            await session.append(talk(40))
+            writer = apsw.Connection(str(here / "a.db"))
+            writer.execute("CREATE TABLE others (number INTEGER, text TEXT)")
+
+            def write(done: int, _total: int) -> None:
+                writer.execute("INSERT INTO others VALUES (?, ?)", (done, "x" * 5000))
+
+            await asyncio.to_thread(back_up, here / "a.db", here / "b.db", write)
+            written = writer.execute("SELECT count(*) FROM others").get
+            writer.close()
+            await session.append(talk(2))
+        async with everfold.open(here / "b.db") as copied:
+            again = await copied.session()
+            assert (await again.verify()).is_sound
+            return int(str(written)), (await again.inspect.state()).last_seq
+
+    written, last_seq = asyncio.run(act())
+    assert written > 5
+    assert last_seq == 80
+    copy = apsw.Connection(str(here / "b.db"))
+    assert copy.execute("SELECT count(*) FROM others").get == 0
+
+
+def test_a_database_in_use_is_not_replaced(here: Path) -> None:
+    """A restore over a database that is open is refused, and changes nothing; one into a new file is not."""
+
+    async def act() -> None:
+        async with everfold.open(here / "a.db") as engine:
+            session = await engine.session()
+            await session.append(talk(4))
+            back_up(here / "a.db", here / "b.db", ignore)
+            with pytest.raises(ConflictError, match="open in another process"):
+                await asyncio.to_thread(restore, here / "b.db", here / "a.db", ignore)
+            await session.append(talk(2))
+            assert restore(here / "b.db", here / "c.db", ignore) is None
+
+    asyncio.run(act())
+    assert not list(here.glob("*.before-restore-*"))
+    assert not list(here.glob(".*.new*"))
+
+
+def test_what_is_no_backup_is_refused(run: Run, here: Path) -> None:
+    """A missing file, another database, a damaged backup and a store without a file are refused, and nothing is replaced."""
+    (here / "talk.json").write_text(TALK)
+    run("import", "talk.json", "--db", "a.db")
+    before = (here / "a.db").read_bytes()
+    other = apsw.Connection(str(here / "other.db"))
+    other.execute("CREATE TABLE shop (id INTEGER)")
+    other.close()
+    assert "not an Everfold database" in run("restore", "other.db", "--db", "a.db", code=7).stderr.replace("\n", " ")
+    run("restore", "nowhere.db", "--db", "a.db", code=3)
+    run("backup", "b.db", "--db", "a.db")
+    data = bytearray((here / "b.db").read_bytes())
+    data[8192:40000] = b"\xff" * (40000 - 8192)
+    (here / "b.db").write_bytes(data)
+    with pytest.raises(CorruptStoreError):
+        restore(here / "b.db", here / "a.db", ignore)
+    assert (here / "a.db").read_bytes() == before
+
+
+def test_a_store_without_a_file_is_not_backed_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With PostgreSQL the error names the database's own tools, and hides its password."""
+    monkeypatch.setenv("EVERFOLD_STORE__URL", "postgresql://ada:secret@db.example/everfold")
+    told = run("backup", "c.db", code=2).stderr.replace("\n", " ")
+    assert "pg_dump" in told
+    assert "secret" not in told
