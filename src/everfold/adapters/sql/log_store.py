@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from everfold.adapters.sql import clients, compaction, following, forgetting, history, leases, log, sessions, usage, users
+from everfold.adapters.sql import (
+    clients,
+    compaction,
+    following,
+    forgetting,
+    history,
+    leases,
+    log,
+    sessions,
+    usage,
+    users,
+)
 from everfold.adapters.sql.connections import Connections, notes, reads, reads_placed, writes, writes_placed
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
