@@ -20,6 +20,7 @@ from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
 from everfold.ports import (
     access,
+    activity,
     browsing,
     conversations,
     following,
@@ -54,6 +55,7 @@ PARTS = [
     overview.OverviewStore,
     following.FollowingStore,
     browsing.BrowsingStore,
+    activity.ActivityStore,
 ]
 
 

@@ -93,10 +93,14 @@ def says_change(newer: str) -> bool:
 def prepare_statement(text: str) -> str:
     """A statement without what only opens or explains it, a phrase that leads it put behind."""
     told = join_titles(expand(text).strip()).strip(" .")
-    told = _TAILS.sub("", _ASIDE.sub(" ", told))
+    told = _DECIDED.sub(r"\1 ", _TAILS.sub("", _ASIDE.sub(" ", told)))
     if (led := _LED.match(told)) is not None:
         told = f"{led['rest']} {led['lead'][:1].lower()}{led['lead'][1:]}"
     return told
+
+
+_DECIDED: Final = re.compile(r"^(I|[Ww]e) (?:have )?(?:finally |just )?(?:decided|agreed|chosen|resolved) to ")
+"""What was decided is what is so: "we decided to open on 3 March" tells when we open."""
 
 
 _ASIDE: Final = re.compile(r", (?:who|which|whose) [^,]*, ")
