@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.test_ledger import FINDINGS, OTHER, SUBJECTS
@@ -100,31 +101,39 @@ class AllPairs(Desk):
 
     def list_older(self, newer: Item) -> list[Item]:
         """Every rival."""
-        return [item for item in self.items.values() if self.is_rival(item, newer)]
+        return self.list_rivals(newer)
 
     def list_later(self, older: Item) -> list[Item]:
         """Every rival that was said later."""
-        return [item for item in self.list_older(older) if item.last_seen_at > older.last_seen_at]
+        return [item for item in self.list_rivals(older) if item.last_seen_at > older.last_seen_at]
+
+    def list_rivals(self, item: Item) -> list[Item]:
+        """Every rival, in the order in which the items came."""
+        return [one for one in self.items.values() if self.is_rival(one, item)]
 
 
 class NearPairs(AllPairs):
-    """A desk that looks at every item, and keeps those that are among the nearest of a key that both have."""
+    """A desk that looks at every item, and keeps those that are among the nearest of a key that both have.
+
+    Items are ordered by when they were last said, those of one moment by when they came.
+    """
 
     def list_older(self, newer: Item) -> list[Item]:
         """The last rivals of each key that were said before it."""
-        return self._list_near(newer, [one for one in super().list_older(newer) if may_replace(newer, one)][::-1])
+        ordered = sorted(super().list_older(newer), key=lambda one: one.last_seen_at)
+        return self._list_near(newer, [one for one in reversed(ordered) if may_replace(newer, one)])
 
     def list_later(self, older: Item) -> list[Item]:
         """The first rivals of each key that were said after it."""
-        return self._list_near(older, [one for one in super().list_later(older) if may_replace(one, older)])
+        ordered = sorted(super().list_later(older), key=lambda one: one.last_seen_at)
+        return self._list_near(older, [one for one in ordered if may_replace(one, older)])
 
     def _list_near(self, item: Item, rivals: list[Item]) -> list[Item]:
-        """Those of the rivals, which are given from the nearest on where their times are equal, that are near by a key."""
-        ordered = sorted(rivals, key=lambda one: abs(one.last_seen_at - item.last_seen_at))
+        """Those of the rivals, which are given from the nearest on, that are near by a key."""
         near = {
             one.id
             for key in list_subject_keys(item.statement)
-            for one in [one for one in ordered if key in list_subject_keys(one.statement)][: item_index.NEAR_COUNT]
+            for one in [one for one in rivals if key in list_subject_keys(one.statement)][: item_index.NEAR_COUNT]
         }
         return [one for one in self.items.values() if one.id in near]
 
@@ -154,3 +163,14 @@ def test_the_index_decides_as_the_nearest_pairs_do(passes: list[list[Candidate]]
         indexed = _run(passes)
         with patch.object(decisions, "Desk", NearPairs):
             assert _run(passes) == indexed
+
+
+def test_the_model_looks_at_what_was_said_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The desk that the index is held against finds a later rival too: what comes in late stands behind what holds."""
+    monkeypatch.setattr(decisions, "Desk", NearPairs)
+    passes = [[candidate("The locker 1 has code 1.", seq=2)], [candidate("The locker 1 has code 3.", seq=1)]]
+    items = _run(passes)[1]
+    assert [(item.statement, item.status) for item in items] == [
+        ("The locker 1 has code 1.", "active"),
+        ("The locker 1 has code 3.", "superseded"),
+    ]
