@@ -54,7 +54,8 @@ TURNS_RATIO: Final = 0.25
 """Which part of a record's turns a text must speak of: cite one of its messages, or share two telling words with it.
 Source: own measurement on 249 stretches of LoCoMo, tau-bench and agent transcripts of 6 turns or more: honest digests
 speak of 0.58 or more, without their citations of 0.42 or more; of single lines of them half speak of less than 0.33.
-Records of fewer turns were not measured."""
+Records of fewer turns were not measured. Five summaries that coding agents wrote of their own sessions, in their own words
+and without citations, speak of all turns; nine random sentences of them of 0.76 or more."""
 _LEAST_TURNS: Final = 2
 """A record of one turn has no share. Source: own choice; of two to four turns a text must speak of one."""
 _TURNS_A_SENTENCE: Final = 6

@@ -6,6 +6,7 @@ counts whole.
 
 Source: own rules; each language's examples are tried in `tests/unit/core/text/test_ends.py`.
 """
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 import re
 from collections.abc import Iterator
@@ -14,29 +15,30 @@ from functools import lru_cache
 from typing import Final
 
 from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.wide_ends import list_wide_ends
 
 _MONTH_NAMES: Final = (
-    "january|jan|januar|januari|janvier|enero|gennaio|janeiro",
-    "february|feb|februar|februari|février|febrero|febbraio|fevereiro",
-    "march|mar|märz|maart|mars|marzo|março",
-    "april|apr|avril|abril|aprile",
-    "may|mai|mei|mayo|maggio|maio",
-    "june|jun|juni|juin|junio|giugno|junho",
-    "july|jul|juli|juillet|julio|luglio|julho",
-    "august|aug|augustus|août|agosto",
-    "september|sept|sep|septembre|septiembre|settembre|setembro",
-    "october|oct|oktober|okt|octobre|octubre|ottobre|outubro",
-    "november|nov|novembre|noviembre|novembro",
-    "december|dec|dezember|dez|décembre|diciembre|dicembre|dezembro",
+    "january|jan|januar|januari|janvier|enero|gennaio|janeiro|января",
+    "february|feb|februar|februari|février|febrero|febbraio|fevereiro|февраля",
+    "march|mar|märz|maart|mars|marzo|março|марта",
+    "april|apr|avril|abril|aprile|апреля",
+    "may|mai|mei|mayo|maggio|maio|мая",
+    "june|jun|juni|juin|junio|giugno|junho|июня",
+    "july|jul|juli|juillet|julio|luglio|julho|июля",
+    "august|aug|augustus|août|agosto|августа",
+    "september|sept|sep|septembre|septiembre|settembre|setembro|сентября",
+    "october|oct|oktober|okt|octobre|octubre|ottobre|outubro|октября",
+    "november|nov|novembre|noviembre|novembro|ноября",
+    "december|dec|dezember|dez|décembre|diciembre|dicembre|dezembro|декабря",
 )
 _DAY_NAMES: Final = (
-    "monday|montag|lundi|lunes|lunedì|maandag|segunda-feira",
-    "tuesday|dienstag|mardi|martes|martedì|dinsdag|terça-feira",
-    "wednesday|mittwoch|mercredi|miércoles|mercoledì|woensdag|quarta-feira",
-    "thursday|donnerstag|jeudi|jueves|giovedì|donderdag|quinta-feira",
-    "friday|freitag|vendredi|viernes|venerdì|vrijdag|sexta-feira",
-    "saturday|samstag|sonnabend|samedi|sábado|sabato|zaterdag",
-    "sunday|sonntag|dimanche|domingo|domenica|zondag",
+    "monday|montag|lundi|lunes|lunedì|maandag|segunda-feira|segunda|понедельника",
+    "tuesday|dienstag|mardi|martes|martedì|dinsdag|terça-feira|terça|вторника",
+    "wednesday|mittwoch|mercredi|miércoles|mercoledì|woensdag|quarta-feira|quarta|среды",
+    "thursday|donnerstag|jeudi|jueves|giovedì|donderdag|quinta-feira|quinta|четверга",
+    "friday|freitag|vendredi|viernes|venerdì|vrijdag|sexta-feira|sexta|пятницы",
+    "saturday|samstag|sonnabend|samedi|sábado|sabato|zaterdag|субботы",
+    "sunday|sonntag|dimanche|domingo|domenica|zondag|воскресенья",
 )
 _MONTHS: Final = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names.split("|")}
 _DAYS: Final = {name: at for at, names in enumerate(_DAY_NAMES) for name in names.split("|")}
@@ -52,31 +54,97 @@ _PERIOD: Final = (
 )
 _WEEKDAY: Final = rf"(?:(?:on|this|coming|diesen|ce|este|questo|deze) )?(?P<next>next |nächsten |kommenden |volgende )?(?P<weekday>{'|'.join(_DAYS)})(?! ?s\b|s\b)"
 _NEAR_DAY: Final = (
-    r"(?P<today>today|tonight|heute|aujourd'hui|ce soir|hoy|oggi|stasera|vandaag|hoje)\b"
-    r"|(?P<overmorrow>the day after tomorrow|übermorgen|après-demain|pasado mañana|dopodomani|overmorgen|depois de amanhã)\b"
-    r"|(?P<tomorrow>tomorrow|morgen|demain|mañana|domani|amanhã)\b"
+    r"(?P<today>today|tonight|heute|aujourd'hui|ce soir|hoy|oggi|stasera|vandaag|hoje|сегодня)\b"
+    r"|(?P<overmorrow>the day after tomorrow|übermorgen|après-demain|pasado mañana|dopodomani|overmorgen|depois de amanhã|послезавтра)\b"
+    r"|(?P<tomorrow>tomorrow|morgen|demain|mañana|domani|amanhã|завтра)\b"
 )
 _SPAN: Final = (
-    r"(?P<this_week>(?:this|the|diese[r]?|cette|esta|questa|deze|essa) (?:week|woche|semaine|semana|settimana))\b"
+    r"(?P<this_week>(?:this|the|diese[r]?|cette|esta|questa|deze|essa) (?:week|woche|semaine|semana|settimana)|(?:на )?этой неделе)\b"
     r"|(?P<weekend>(?:this|the|dieses|ce|este|questo|dit) (?:weekend|wochenende|week-end|fin de semana|fine settimana))\b"
-    r"|(?P<next_week>(?:next|nächste[nr]?|volgende) (?:week|woche)|la semaine prochaine|la próxima semana|la prossima settimana|a próxima semana)\b"
-    r"|(?P<this_month>(?:this|diese[nmr]?|ce|este|questo|deze|esse) (?:month|monat|mois|mes|mese|maand|mês))\b"
+    r"|(?P<next_week>(?:next|nächste[nr]?|volgende) (?:week|woche)|la semaine prochaine|la próxima semana|la prossima settimana|a próxima semana|следующей неделе)\b"
+    r"|(?P<this_month>(?:this|diese[nmr]?|ce|este|questo|deze|esse) (?:month|monat|mois|mes|mese|maand|mês)|(?:в )?этом месяце)\b"
     r"|(?P<this_year>(?:this|dieses|cette|este|quest'|dit|esse) ?(?:year|jahr|année|año|anno|jaar|ano))\b"
 )
 _UNTIL: Final = (
-    r"\b(?:until|till|til|through|up to|bis(?: zum| einschließlich| einschl\.)?|jusqu'(?:au|à|en)|hasta(?: el)?|fino (?:al|a)|tot(?: en met)?|até(?: o| a)?)"
+    r"\b(?:until|till|til|through|up to|bis(?: zum| einschließlich| einschl\.)?|jusqu'(?:au|à|en)|hasta(?: el)?|fino (?:alla fine del(?:la)?|al|a)|tot(?: en met)?|até(?: o| a)?|до)"
     r"(?: and including)?(?: the)?(?: end of| ende| la fin de| fin de| a fine)? "
 )
 _RANGES: Final = (
     rf"\b(?:from|between|vom|von|du|del|dal|van|de) (?:the )?(?:[\w.,]+ ){{1,4}}?(?:to|until|till|through|and|bis(?: zum)?|au|al|tot|a|à) (?:the )?{_DATE}",
+    rf"\bс \d{{1,2}}(?: \w+)? по {_DATE}",
     rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)?(?: ?[-\u2013] ?| to ){_DATE}",
 )
 _NEXT_COUNT: Final = r"\b(?:for|over|in) the next (?P<count>\d{1,3}|two|three|four|five|six|seven|ten|few)? ?(?P<unit>day|week|month)s?\b|\bdie nächsten (?P<count2>\d{1,3}|zwei|drei) (?P<unit2>tage|wochen|monate)\b"
-_COUNTS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "zwei": 2, "drei": 3}
-_UNITS: Final = {"day": 1, "week": 7, "month": 31, "tage": 1, "wochen": 7, "monate": 31}
+_REST: Final = (
+    r"(?:\brest (?:of (?:the|this)|des|der|du|van de|van het) |\bresto d(?:el|ella|o|a) )(?:(?P<this_week>week|woche|semaine|settimana|semana)|(?P<this_month>month|monats|mois|mese|mes|maand|mês)"
+    r"|(?P<this_year>year|jahres|anno|año|jaar|ano))\b"
+)
+_PERIOD_END: Final = (
+    r"(?:the|des|der|de la|de|du|del|della|do|da|van de|van het)? ?(?:(?P<this_week>week|woche|semaine|settimana|semana)|(?P<this_month>month|monats|mois|mese|mes|maand|mês)"
+    r"|(?P<this_year>year|jahres|année|anno|año|jaar|ano))\b"
+)
+_COUNTS: Final = {
+    **dict.fromkeys(("one", "a", "eine", "einen", "une", "un", "una", "een", "uma", "um"), 1),
+    **dict.fromkeys(("two", "zwei", "deux", "dos", "due", "twee", "duas", "dois"), 2),
+    **dict.fromkeys(("three", "drei", "trois", "tres", "tre", "drie", "três"), 3),
+    **dict.fromkeys(("four", "vier", "quatre", "cuatro", "quattro", "quatro"), 4),
+    **dict.fromkeys(("five", "fünf", "cinq", "cinco", "cinque", "vijf"), 5),
+    **dict.fromkeys(("six", "sechs", "seis", "sei", "zes"), 6),
+    "seven": 7,
+    "ten": 10,
+}
+_UNITS: Final = {
+    **dict.fromkeys(
+        (
+            "day",
+            "days",
+            "tag",
+            "tage",
+            "jour",
+            "jours",
+            "día",
+            "días",
+            "giorno",
+            "giorni",
+            "dag",
+            "dagen",
+            "dia",
+            "dias",
+        ),
+        1,
+    ),
+    **dict.fromkeys(
+        (
+            "week",
+            "weeks",
+            "woche",
+            "wochen",
+            "semaine",
+            "semaines",
+            "semana",
+            "semanas",
+            "settimana",
+            "settimane",
+            "weken",
+        ),
+        7,
+    ),
+    **dict.fromkeys(
+        ("month", "months", "monat", "monate", "mois", "mes", "meses", "mese", "mesi", "maand", "maanden", "mês"), 31
+    ),
+}
+_COUNT_WORDS: Final = "|".join(_COUNTS)
+_UNIT_WORDS: Final = "|".join(sorted(_UNITS, key=len, reverse=True))
+_FOR_COUNT: Final = (
+    r"\b(?:(?:(?:am|are|is|'m|'re|will be) (?:away|off|out|in|at|on|here|home|abroad|sick|ill|without|unavailable|travell?ing|staying|visiting|closed)|stay(?:s|ing)?)\b[^.;!?]*? for (?:about |another )?"
+    r"|(?:bin|bleibe|bleiben|ben|blijf)\b(?:[^.;!?]*? (?<!\bseit )(?<!\bvor )(?<!\bin )(?<!\bnach )(?<!\bal )(?<!\bover )| )(?:für )?"
+    r"|(?:suis|sommes|reste|restons|estoy|estamos|me quedo|sono|siamo|resto|estou|fico)\b[^.;!?]*? (?:pendant|pour|durante|por|per) )"
+    rf"(?P<count>\d{{1,3}}|{_COUNT_WORDS}) (?P<unit>{_UNIT_WORDS})\b(?! (?:old|alt|per|pro|ago|now))"
+)
+"""How long somebody is somewhere or away: what merely lasts so long ("the trial lasts for two weeks") does not end with it."""
 _PAST: Final = (
     r"\b(?:was|were|had|did|went|came|got|took|met|saw|ran|made|found|lost|bought|sold|paid|sent|told|said|left|began|became|used to|have been|has been|(?<!is )(?<!are )(?<!am )(?<!be )(?<!stay )(?<!stays )\b\w{2,}ed"
-    r"|war|waren|hatte|hatten|gewesen|habe|haben|wurde|était|étais|étions|avait|ai|avons|fue|estuve|estaba|estuvimos|era|ero|sono stat\w|ho|abbiamo|heb|hebben|geweest|foi|estive|estava)\b"
+    r"|war|waren|hatte|hatten|gewesen|(?:habe|haben|hat)\b(?=.*\b(?:ge\w+(?:t|en)|\w+iert|ver\w+t)\b)|wurde|était|étais|étions|avait|(?:ai|avons)\b(?= (?:\w+ )?\w+(?:é|i|u)e?s?\b)|fue|estuve|estaba|estuvimos|era|ero|sono stat\w|(?:ho|abbiamo)\b(?= (?:\w+ )?\w+[aiu]to\b)|(?:heb|hebben)\b(?=.*\bge\w+)|был\w*|geweest|foi|estive|estava)\b"
 )
 _HABIT: Final = r"\b(?:every|each|always on|usually|normally|yearly|annually|monthly|weekly|daily|jede\w*|chaque|toujours|cada|ogni|elke|todo\w*|season|birthday|anniversary|geburtstag|anniversaire|cumpleaños|compleanno|verjaardag|aniversário|born)\b"
 _START: Final = (
@@ -104,8 +172,13 @@ def find_end(text: str, said_at: datetime) -> datetime | None:
     said_on = said_at.astimezone(UTC).date()
     if compile_pattern(_HABIT).search(lowered):
         return None
-    days = [day for day in (*_list_until(lowered, said_on), *_list_spans(lowered, said_on)) if day is not None]
+    found = (*_list_until(lowered, said_on), *_list_spans(lowered, said_on), *_list_wide(lowered, said_on))
+    days = [day for day in found if day is not None]
     return _close(max(days)) if days else None
+
+
+def _list_wide(lowered: str, said_on: date) -> Iterator[date]:
+    return iter(()) if lowered.isascii() else list_wide_ends(lowered, said_on)
 
 
 def _close(day: date) -> datetime:
@@ -117,6 +190,8 @@ def _list_until(lowered: str, said_on: date) -> Iterator[date | None]:
     is_past = compile_pattern(_PAST).search(lowered) is not None
     for match in compile_pattern(_UNTIL).finditer(lowered):
         found = compile_pattern(_AFTER_UNTIL).match(lowered, match.end())
+        if found is None and any(end in match[0] for end in _END_WORDS):
+            found = compile_pattern(_PERIOD_END).match(lowered, match.end())
         if found is not None and not is_past:
             yield _read_day(found, said_on)
     for pattern in _RANGES:
@@ -127,6 +202,10 @@ def _list_until(lowered: str, said_on: date) -> Iterator[date | None]:
         if count != "few":
             days = (_COUNTS.get(count) or int(count)) * _UNITS[found["unit"] or found["unit2"]]
             yield _shift(said_on, days)
+    if not is_past and (found := compile_pattern(_FOR_COUNT).search(lowered)) is not None:
+        yield _shift(said_on, (_COUNTS.get(found["count"]) or int(found["count"])) * _UNITS[found["unit"]])
+    if not is_past and (found := compile_pattern(_REST).search(lowered)) is not None:
+        yield _read_day(found, said_on)
 
 
 def _list_spans(lowered: str, said_on: date) -> Iterator[date | None]:
@@ -143,6 +222,7 @@ def _list_spans(lowered: str, said_on: date) -> Iterator[date | None]:
             yield _read_day(match, said_on)
 
 
+_END_WORDS: Final = ("end", "fin", "a fine")
 _AFTER_UNTIL: Final = f"(?:{_DATE}|{_PERIOD}|{_WEEKDAY}|{_NEAR_DAY}|{_SPAN})"
 _BOUND: Final = rf"(?<!\w)(?:{_NEAR_DAY}|{_SPAN})"
 

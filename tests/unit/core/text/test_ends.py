@@ -1,4 +1,5 @@
 """Until when a statement holds, by its own words."""
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -40,6 +41,28 @@ MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
         ("Sono a Torino fino al 6 marzo.", (2031, 3, 6)),
         ("Ik ben tot vrijdag in Gent.", (2031, 3, 7)),
         ("Estou em Lisboa até 6 de março.", (2031, 3, 6)),
+        ("I am away for two weeks.", (2031, 3, 17)),
+        ("Use the old printer for the rest of the month.", (2031, 3, 31)),
+        ("I am out of office until the end of the week.", (2031, 3, 9)),
+        ("Ich habe vom 5. bis 9. März Urlaub.", (2031, 3, 9)),
+        ("Ich bin zwei Wochen in Rom.", (2031, 3, 17)),
+        ("Morgen habe ich ein Treffen um 9.", (2031, 3, 4)),
+        ("Je suis à Rome pendant deux semaines.", (2031, 3, 17)),
+        ("Demain j'ai une réunion à 9 h.", (2031, 3, 4)),
+        ("Estoy en Roma durante dos semanas.", (2031, 3, 17)),
+        ("Sono a Roma per due settimane.", (2031, 3, 17)),
+        ("Ik heb vakantie van 5 tot 9 maart.", (2031, 3, 9)),
+        ("Ik ben twee weken in Rome.", (2031, 3, 17)),
+        ("Estou em Lisboa até sexta.", (2031, 3, 7)),
+        ("Я в Москве до пятницы.", (2031, 3, 7)),
+        ("Я в отпуске с 5 по 9 марта.", (2031, 3, 9)),
+        ("На этой неделе меня нет.", (2031, 3, 9)),
+        ("我在北京待到周五。", (2031, 3, 7)),
+        ("我这周不在。", (2031, 3, 9)),
+        ("3月9日まで東京にいます。", (2031, 3, 9)),
+        ("今週は休みです。", (2031, 3, 9)),
+        ("금요일까지 서울에 있어요.", (2031, 3, 7)),
+        ("이번 달은 재택근무입니다.", (2031, 3, 31)),
     ],
 )
 def test_an_end_is_read_from_the_words(said: str, last: tuple[int, int, int]) -> None:
@@ -75,6 +98,20 @@ def test_an_end_is_read_from_the_words(said: str, last: tuple[int, int, int]) ->
         "I am on leave until 20 February.",
         "The office is open till late.",
         "Call me after tomorrow.",
+        "The trial lasts for two weeks.",
+        "The tenancy is for two years.",
+        "I have worked there for two weeks.",
+        "I have been in Rome for two weeks.",
+        "Ich bin seit zwei Wochen krank.",
+        "Ich habe diese Woche gearbeitet.",
+        "Mein Sohn ist drei Monate alt.",
+        "J'ai mangé aujourd'hui.",
+        "Ho mangiato oggi.",
+        "Я был в Москве до пятницы.",
+        "我昨天在北京。",
+        "我明天搬家。",
+        "昨日は休みでした。",
+        "来週から東京に住みます。",
     ],
 )
 def test_without_certainty_there_is_no_end(said: str) -> None:
