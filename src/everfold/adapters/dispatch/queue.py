@@ -3,7 +3,8 @@
 Theory of operation. The tables of Everfold say what is to be done, and leases who does it; a queued job only says where to
 look. A job waits once for each name, jobs of one session run one after the other, and one that has ended is deleted. The
 job of a worker that was killed holds its session until a worker finds that the dead one gives no sign of life, and has it
-done again. A job that is lost all the same is found by recovery, in Everfold's own tables.
+done again. A worker whose connection was cut may have fetched a job without knowing, or not have said that one has ended:
+each has those done again that are its own and that it does not do. A job that is lost all the same is found by recovery, in Everfold's own tables.
 
 Source: docs/adr/0036-workers.md; Procrastinate's documentation of locks, queueing locks and stalled jobs.
 """
@@ -16,9 +17,11 @@ from importlib import resources
 from typing import Final
 
 import psycopg
-from procrastinate import App, PsycopgConnector, exceptions
+from procrastinate import App, JobContext, PsycopgConnector, exceptions
+from procrastinate.connector import BaseConnector
 from procrastinate.jobs import Job as QueuedJob
 from procrastinate.jobs import Status
+from procrastinate.manager import JobManager
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import InsufficientPrivilege
@@ -72,14 +75,22 @@ class JobQueue:
         self._path = path
         self._on_error = on_error
         self._do: DoJob | None = None
+        self._running: set[int] = set()
+        self._lost: set[int] = set()
+        self._manager = app.job_manager = _Manager(app.connector)
         for kind in QUEUED:
             self._register(kind)
 
     def _register(self, kind: type[Job]) -> None:
-        async def run(**values: object) -> None:
-            await self._try(kind(**values))  # type: ignore[arg-type]  # as they were deferred
+        async def run(context: JobContext, /, **values: object) -> None:
+            job_id = context.job.id or 0
+            self._running.add(job_id)
+            try:
+                await self._try(kind(**values))  # type: ignore[arg-type]  # as they were deferred
+            finally:
+                self._running.discard(job_id)
 
-        self._app.task(name=_name_task(kind))(run)
+        self._app.task(name=_name_task(kind), pass_context=True)(run)
 
     async def _try(self, job: Job) -> None:
         if self._do is None:
@@ -134,7 +145,9 @@ class JobQueue:
             await asyncio.sleep(heartbeat_secs)
 
     async def rescue(self, *, silent_secs: float) -> int:
-        """Have the jobs of dead workers done again, which lets go of their sessions. Gives how many there were.
+        """Have the jobs of dead workers, and lost ones of our own, done again, which lets go of their sessions.
+
+        Gives how many there were. A job of our own is lost where it is not done twice in a row: it may just begin or end.
 
         Raises:
             StoreUnavailableError: the database does not serve.
@@ -142,9 +155,21 @@ class JobQueue:
         manager = self._app.job_manager
         with self._translated():
             stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=silent_secs))
-            for job in stalled:
+            found = [*stalled, *await self._find_lost()]
+            for job in found:
                 await self._retry(job)
-        return len(stalled)
+        return len(found)
+
+    async def _find_lost(self) -> list[QueuedJob]:
+        owned = [
+            job
+            for worker_id in self._manager.worker_ids
+            for job in await self._manager.list_jobs_async(status="doing", worker_id=worker_id)
+        ]
+        idle = {job.id for job in owned if job.id is not None} - self._running
+        lost = [job for job in owned if job.id in idle & self._lost]
+        self._lost = idle
+        return lost
 
     async def _retry(self, job: QueuedJob) -> None:
         """Have a job wait again; one of its name that waits already does its work as well."""
@@ -175,6 +200,20 @@ class JobQueue:
             yield
         except (exceptions.ConnectorException, psycopg.Error, PoolTimeout) as error:
             raise _unavailable(self._path, error) from error
+
+
+class _Manager(JobManager):
+    """Procrastinate's jobs, and the workers of this process."""
+
+    def __init__(self, connector: BaseConnector) -> None:
+        super().__init__(connector)
+        self.worker_ids: set[int] = set()
+
+    async def register_worker(self) -> int:
+        """As there."""
+        worker_id = await super().register_worker()
+        self.worker_ids.add(worker_id)
+        return worker_id
 
 
 async def open_queue(url: str, *, on_error: OnError) -> JobQueue:

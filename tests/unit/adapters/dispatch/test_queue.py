@@ -273,3 +273,24 @@ async def test_what_a_turn_sets_off_is_done_at_once(queue: JobQueue) -> None:
     await dispatcher.run(EVERY[0])
     assert done == [*here, EVERY[0]]
     assert await dispatcher.close(drain_secs=1) == 0
+
+
+async def test_a_job_that_its_living_worker_does_not_know_is_done(queue: JobQueue, database_url: str) -> None:
+    """What a worker was given by an answer that got lost is done all the same, and its session is free again."""
+    done: list[Job] = []
+
+    async def do(job: Job) -> None:
+        done.append(job)
+
+    async with working(queue, do):
+        await queue.defer(WakeSession(session_id=TWO))
+        await until(lambda: done)
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(
+                f"INSERT INTO {SCHEMA}.procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args, status, "
+                "worker_id) SELECT 'default', 'everfold.WakeSession', 'ses_1', 'ses_1', '{\"session_id\": \"ses_1\"}', 'doing', max(id) "
+                f"FROM {SCHEMA}.procrastinate_workers"
+            )
+        await queue.defer(ExtractSession(session_id=ONE))
+        await wait_until_empty(queue)
+    assert Counter(job.name for job in done) == {TWO: 1, ONE: 1, ExtractSession(session_id=ONE).name: 1}

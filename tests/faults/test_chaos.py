@@ -1,0 +1,306 @@
+"""Servers, workers and a database that are killed, cut off and lied to about the time, while clients go on.
+
+Each server and worker is a process of its own, with a clock that is wrong by minutes. A client appends to a session of its
+own through whichever server answers, and says the same again under the same client id until it is acknowledged. Triggers
+in the database note what may never happen.
+"""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import httpx2
+import psycopg
+import pytest
+from tests.forks import Forks
+from tests.server.processes import Process, starting
+from tests.server.test_workers import SERVE, configure
+from tests.support.waiting import until
+
+import everfold
+from everfold.server.opening import open_runtime
+
+pytestmark = pytest.mark.anyio
+
+SKEWED: Final = """
+from datetime import timedelta
+from everfold.adapters.system.clock import SystemClock
+tell = SystemClock.now
+SystemClock.now = lambda self: tell(self) + timedelta(minutes={minutes})
+from everfold.cli.entry import run
+run()
+"""
+WATCHES: Final = """
+CREATE TABLE violations (told TEXT NOT NULL);
+CREATE FUNCTION watch_compaction() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.attempts > OLD.attempts AND OLD.state = 'running' AND OLD.lease_until >= now_micros() THEN
+        INSERT INTO violations VALUES (format('compaction %s was claimed twice', NEW.id));
+    END IF;
+    IF OLD.certificate IS NOT NULL AND NEW.certificate IS DISTINCT FROM OLD.certificate THEN
+        INSERT INTO violations VALUES (format('compaction %s was committed twice', NEW.id));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER watched AFTER UPDATE ON compactions FOR EACH ROW EXECUTE FUNCTION watch_compaction();
+CREATE FUNCTION watch_lease() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.holder <> OLD.holder AND OLD.lease_until >= now_micros() THEN
+        INSERT INTO violations VALUES (format('the lease %s of %s was taken twice', NEW.work, NEW.user_key));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER watched AFTER UPDATE ON leases FOR EACH ROW EXECUTE FUNCTION watch_lease();
+"""
+BACKENDS: Final = """
+SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+REFUSED_FOR_NOW: Final = {409, 429, 500, 502, 503, 504}
+PATIENCE_SECS: Final = 20.0
+"""How long one request may take before it is sent again; it only ends one whose server was killed at a bad moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much of it."""
+
+    servers_count: int
+    workers_count: int
+    clients_count: int
+    blows_count: int
+
+
+BY_DAY: Final = Size(servers_count=2, workers_count=2, clients_count=8, blows_count=6)
+IN_FULL: Final = Size(servers_count=3, workers_count=3, clients_count=60, blows_count=40)
+
+
+@dataclass
+class Member:
+    """A server or a worker, which is started again each time that it was killed."""
+
+    start: Callable[[ExitStack], Process]
+    process: Process | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def begin(self) -> None:
+        """Start it; tried again where the database is down at that moment."""
+        while self.process is None:
+            self.stack = ExitStack()
+            try:
+                self.process = self.start(self.stack)
+            except (AssertionError, OSError):
+                self.stack.close()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        if self.process is not None:
+            process, self.process = self.process, None
+            process.kill()
+            self.stack.close()
+
+
+@dataclass
+class Crew:
+    """All of them, and the database that they share."""
+
+    servers: list[Member]
+    workers: list[Member]
+    url: str
+    secret: str
+    draw: Random
+
+    @property
+    def addresses(self) -> list[str]:
+        """Where servers answer now."""
+        return [member.process.address.rstrip("/") for member in self.servers if member.process is not None]
+
+    async def strike(self, blow: str) -> None:
+        """One thing goes wrong, and is mended."""
+        match blow:
+            case "kill":
+                member = self.draw.choice([*self.servers, *self.workers])
+                await asyncio.to_thread(member.kill)
+                await asyncio.to_thread(member.begin)
+            case "cut":
+                await asyncio.to_thread(self._cut, lambda pid: f"SELECT pg_terminate_backend({pid})")
+            case _:
+                await asyncio.to_thread(self._crash)
+
+    def _cut(self, write: Callable[[int], str]) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for (pid,) in connection.execute(BACKENDS).fetchall():
+                connection.execute(write(pid))
+
+    def _crash(self) -> None:
+        """A backend that is killed has the whole database begin again from its log."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            [*_, (pid,)] = connection.execute(BACKENDS).fetchall()
+        os.kill(pid, signal.SIGKILL)
+
+
+BLOWS: Final = ("kill", "crash", "cut", "kill")
+
+
+class Client:
+    """Somebody who talks in a session of their own, and waits for each answer."""
+
+    def __init__(self, crew: Crew, number: int, user_id: str) -> None:
+        self.crew = crew
+        self.name = f"zq{number}x"
+        self.user_id = user_id
+        self.session_id = ""
+        self.acknowledged: list[str] = []
+        self.is_over = False
+        self._draw = Random(number)
+
+    async def talk(self) -> None:
+        """Say one thing after the other, and look at the window now and then."""
+        headers = {"Authorization": f"Bearer {self.crew.secret}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECS) as http:
+            made = await self._insist(http, "/api/sessions", {"user": self.user_id, "agent": self.name, "limit": 4000})
+            self.session_id = str(made["id"])
+            while not self.is_over:
+                name = f"{self.name}n{len(self.acknowledged)}"
+                text = f"{name}: berth {len(self.acknowledged)} of {self.name} is free. " + "So it is. " * 30
+                role = "assistant" if len(self.acknowledged) % 2 else "user"
+                body = {"messages": [{"role": role, "content": text}], "client_id": name}
+                await self._insist(http, f"/api/sessions/{self.session_id}/messages", body)
+                self.acknowledged.append(name)
+                if self._draw.random() < 0.3:
+                    await self._insist(http, f"/api/sessions/{self.session_id}/window", {})
+
+    async def _insist(self, http: httpx2.AsyncClient, path: str, body: dict[str, object]) -> dict[str, object]:
+        """Ask one server after the other until one has done it."""
+        while True:
+            await asyncio.sleep(0.01)
+            addresses = self.crew.addresses
+            if not addresses:
+                continue
+            try:
+                answer = await http.post(self._draw.choice(addresses) + path, json=body)
+            except httpx2.HTTPError:
+                continue
+            if answer.is_success:
+                return dict(answer.json())
+            assert answer.status_code in REFUSED_FOR_NOW, answer.text
+
+
+@pytest.fixture
+def durable_url(database_url: str) -> Iterator[str]:
+    """A database that has what it acknowledged also after a crash of its processes."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ALTER DATABASE postgres SET synchronous_commit = on")
+    yield database_url
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ALTER DATABASE postgres RESET synchronous_commit")
+
+
+@asynccontextmanager
+async def crew_of(size: Size, folder: Path, url: str, forks: Forks) -> AsyncIterator[Crew]:
+    """Servers and workers at work over a watched database; all are ended."""
+    draw = Random(size.clients_count)
+    async with open_runtime(url, settings={"workers": {"enabled": True}}) as runtime:
+        secret = (await runtime.engine.admin.api_keys.make("desk", "admin")).secret
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(WATCHES)
+    config = configure(folder, url, "all", {"digest": "echo", "secs": 0.05})
+
+    def member(minutes: int, *arguments: str) -> Member:
+        command = SKEWED.format(minutes=minutes)
+        return Member(
+            lambda stack: stack.enter_context(starting(config, forks, *arguments, secret=secret, command=command))
+        )
+
+    skews = [draw.randint(-9, 9) for _ in range(size.servers_count + size.workers_count)]
+    servers = [member(skews[number], *SERVE) for number in range(size.servers_count)]
+    workers = [member(skew, "worker") for skew in skews[size.servers_count :]]
+    crew = Crew(servers=servers, workers=workers, url=url, secret=secret, draw=draw)
+    try:
+        for one in (*servers, *workers):
+            await asyncio.to_thread(one.begin)
+        yield crew
+    finally:
+        for one in (*servers, *workers):
+            await asyncio.to_thread(one.kill)
+
+
+def count_rows(url: str, query: str) -> int:
+    """The one number that a query gives; one that cannot be asked now counts as many."""
+    try:
+        with psycopg.connect(url) as connection:
+            return int(connection.execute(query).fetchall()[0][0])
+    except psycopg.Error:
+        return 1
+
+
+UNFINISHED: Final = "SELECT count(*) FROM compactions WHERE state IN ('pending', 'running', 'ready')"
+QUEUED: Final = "SELECT count(*) FROM everfold_jobs.procrastinate_jobs WHERE status IN ('todo', 'doing')"
+
+
+@pytest.mark.parametrize(
+    "size", [pytest.param(BY_DAY, id="day"), pytest.param(IN_FULL, id="full", marks=pytest.mark.slow)]
+)
+async def test_nothing_acknowledged_is_lost_doubled_or_anothers(
+    tmp_path: Path, durable_url: str, command_forks: Forks, monkeypatch: pytest.MonkeyPatch, size: Size
+) -> None:
+    """Every acknowledged message is there once and in order, every session is sound, and no work ran twice at once."""
+    monkeypatch.delenv("EVERFOLD_COMPACTION__SYNCHRONOUS", raising=False)
+    async with crew_of(size, tmp_path, durable_url, command_forks) as crew:
+        async with everfold.open(durable_url) as engine:
+            users = [
+                str((await engine.add_user(f"user {number}")).id) for number in range(max(2, size.clients_count // 3))
+            ]
+        clients = [Client(crew, number, users[number % len(users)]) for number in range(size.clients_count)]
+        talking = [asyncio.create_task(client.talk()) for client in clients]
+        for number in range(size.blows_count):
+            said_count = sum(len(client.acknowledged) for client in clients)
+            await until_more(clients, said_count + size.clients_count, talking)
+            await crew.strike(BLOWS[number % len(BLOWS)])
+        await until_more(clients, sum(len(client.acknowledged) for client in clients) + size.clients_count, talking)
+        for client in clients:
+            client.is_over = True
+        await asyncio.gather(*talking)
+        await until(lambda: count_rows(durable_url, UNFINISHED) == 0 and count_rows(durable_url, QUEUED) == 0)
+    await judge(durable_url, clients)
+
+
+async def until_more(clients: list[Client], count: int, talking: list[asyncio.Task[None]]) -> None:
+    """Wait until so many messages were acknowledged; a client that gave up ends the test."""
+
+    def is_so() -> bool:
+        for task in talking:
+            if task.done():
+                task.result()
+        return sum(len(client.acknowledged) for client in clients) >= count
+
+    await until(is_so)
+
+
+async def judge(url: str, clients: list[Client]) -> None:
+    """What must be so at the end, as a new process sees it."""
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT told FROM violations").fetchall() == []
+        [(compactions_count,)] = connection.execute("SELECT count(*) FROM compactions WHERE state = 'done'").fetchall()
+    assert compactions_count > 0
+    async with everfold.open(url) as engine:
+        assert await engine.admin.check_store() == []
+        for client in clients:
+            session = await engine.session(id=client.session_id)
+            last_seq = (await session.inspect.state()).last_seq
+            texts = [str(message.wire["content"]) for message in await session.messages(1, last_seq)]
+            said = [text.partition(":")[0] for text in texts]
+            assert said[: len(client.acknowledged)] == client.acknowledged
+            assert max(Counter(said).values()) == 1
+            assert all(client.name in text for text in texts)
+            assert (await session.verify()).is_sound
+            found = await engine.search(client.name, user=client.user_id)
+            assert {hit.session for hit in found} <= {
+                one.session_id for one in clients if one.user_id == client.user_id
+            }
