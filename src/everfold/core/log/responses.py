@@ -31,8 +31,8 @@ _ROLES: Final[Mapping[str, Role]] = {
     "assistant": "assistant",
 }
 _TEXTS: Final = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
-_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "input_audio"})
-"""The types of content parts that only this form has."""
+_PARTS: Final = ("input_text", "output_text", "input_image", "input_file", "input_audio")
+"""The types of content parts that only this form has. A tuple, since a type that is looked for may be anything."""
 _WORDS: Final = frozenset({"reasoning", "compaction"})
 """The types of items of one word; all others, those of tomorrow too, are words joined by `_`."""
 _OUTPUTS: Final = ("_output", "_response")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from openai.types.responses import Response
 
 import everfold
+from everfold.core.log.responses import is_responses
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.rendering import Provider, render
 from everfold.errors import InvalidInputError
@@ -239,3 +240,9 @@ async def test_a_window_of_chat_is_valid_here() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "A quay."},
         {"role": "user", "content": [{"type": "input_text", "text": "[document]\nTide."}]},
     ]
+
+
+@pytest.mark.parametrize("kind", [[], {}, None, 7])
+def test_a_part_of_no_type_says_nothing_of_the_form(kind: object) -> None:
+    """A part whose type is no text, as damaged files have it, is of no form, and no error."""
+    assert not is_responses({"role": "user", "content": [{"type": kind}]})
