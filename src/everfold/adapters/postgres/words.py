@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from everfold.adapters.sql.database import Database, Row
 from everfold.adapters.sql.matching import key_words, write_filter, write_item_scope
-from everfold.core.log.search_filters import SearchFilter
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.text.searching import Corpus, SearchQuery, SearchTerm, SearchText, rank_documents
 
 LEAST_CANDIDATES = 400
@@ -39,10 +39,9 @@ class PostgresWords:
         sessions = [_any_of(f"'{user_key}__s{session_key}'" for session_key in session_keys)] if session_keys else []
         asked = self._ask(query, user_key, "message")
         rows = self._database.rows(
-            "search_messages",
+            "search_messages" if only == ANY_MESSAGE else "search_some_messages",
             user_key=user_key,
-            match=" & ".join([_any_of(asked.terms), *agents, *sessions]),
-            terms="\n".join(asked.terms),
+            terms="\n".join(_within(asked.terms, [*agents, *sessions])),
             weights="\n".join(asked.weights),
             candidate_count=max(LEAST_CANDIDATES, limit_count),
             **write_filter(only),
@@ -58,8 +57,7 @@ class PostgresWords:
         rows = self._database.rows(
             "search_items",
             user_key=user_key,
-            match=_write_item_match(asked.terms, user_key, place),
-            terms="\n".join(asked.terms),
+            terms="\n".join(_within(asked.terms, _write_scopes(user_key, place))),
             weights="\n".join(asked.weights),
             candidate_count=max(LEAST_CANDIDATES, limit_count),
         )
@@ -105,9 +103,19 @@ def _key_terms(query: SearchQuery, user_key: int) -> tuple[SearchTerm, ...]:
 
 def _write_item_match(terms: Iterable[str], user_key: int, place: int | None) -> str:
     """What finds the items that hold any of the terms: all of a user's, or those of the user tier and of a place."""
-    places = () if place is None else dict.fromkeys((0, place))
-    scopes = [_any_of(f"'{write_item_scope(user_key, place=one)}'" for one in places)] if places else []
-    return " & ".join([_any_of(terms), *scopes])
+    return " & ".join([_any_of(terms), *_write_scopes(user_key, place)])
+
+
+def _write_scopes(user_key: int, place: int | None) -> list[str]:
+    """What finds the items of the user tier and of a place; nothing where every item is asked for."""
+    if place is None:
+        return []
+    return [_any_of(f"'{write_item_scope(user_key, place=one)}'" for one in dict.fromkeys((0, place)))]
+
+
+def _within(terms: Iterable[str], scopes: Sequence[str]) -> list[str]:
+    """Each term, where all the scopes are."""
+    return [" & ".join([term, *scopes]) for term in terms]
 
 
 def _key(row: Row) -> int:

@@ -34,7 +34,6 @@ def test_every_query_that_sqlite_overrides_for_all_is_said_here() -> None:
         "merge_search",
         "optimize_item_index",
         "optimize_search",
-        "search_some_messages",
         "set_secure_delete",
         "touch_item_index",
         "touch_message_index",

@@ -48,28 +48,60 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
 SELECT count(*) FROM message_words WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY);
 
 -- name: search_messages
--- Messages that hold any of the terms of :match, those that hold the rarest of :terms first: as many as the core ranks.
+-- Messages that hold any of :terms, those that hold the rarest first: as many as the core ranks. Each term is looked up by
+-- itself, so that what is read grows with what the terms find; only the best are looked at whole.
+WITH asked AS MATERIALIZED (
+    SELECT CAST(term AS TSQUERY) AS term, weight
+    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
+        AS given (term, weight)
+),
+best AS MATERIALIZED (
+    SELECT found.message_id
+    FROM asked
+    CROSS JOIN LATERAL (
+        SELECT message_words.message_id FROM message_words WHERE user_key = :user_key AND words @@ asked.term
+    ) AS found
+    GROUP BY found.message_id
+    ORDER BY sum(asked.weight) DESC, found.message_id DESC
+    LIMIT :candidate_count
+)
 SELECT
     messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
     messages.raw_tokens
-FROM message_words
-JOIN messages ON messages.user_key = message_words.user_key AND messages.id = message_words.message_id
-JOIN sessions ON sessions.user_key = messages.user_key AND sessions.key = messages.session_key
-WHERE
-    message_words.user_key = :user_key
-    AND words @@ CAST(:match AS TSQUERY)
-    AND messages.said_at >= :since_at
-    AND messages.said_at < :until_at
-    AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
-ORDER BY
-    (
-        SELECT sum(asked.weight)
-        FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
-            AS asked (term, weight)
-        WHERE words @@ CAST(asked.term AS TSQUERY)
-    ) DESC,
-    messages.id DESC
-LIMIT :candidate_count;
+FROM best
+JOIN message_words ON message_words.user_key = :user_key AND message_words.message_id = best.message_id
+JOIN messages ON messages.user_key = :user_key AND messages.id = best.message_id
+JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.session_key;
+
+-- name: search_some_messages
+-- The same among the messages in :roles (a JSON array) that were said from :since_at on and before :until_at.
+WITH asked AS MATERIALIZED (
+    SELECT CAST(term AS TSQUERY) AS term, weight
+    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
+        AS given (term, weight)
+),
+best AS MATERIALIZED (
+    SELECT found.message_id
+    FROM asked
+    CROSS JOIN LATERAL (
+        SELECT message_words.message_id FROM message_words WHERE user_key = :user_key AND words @@ asked.term
+    ) AS found
+    JOIN messages ON messages.user_key = :user_key AND messages.id = found.message_id
+    WHERE
+        messages.said_at >= :since_at
+        AND messages.said_at < :until_at
+        AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
+    GROUP BY found.message_id
+    ORDER BY sum(asked.weight) DESC, found.message_id DESC
+    LIMIT :candidate_count
+)
+SELECT
+    messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
+    messages.raw_tokens
+FROM best
+JOIN message_words ON message_words.user_key = :user_key AND message_words.message_id = best.message_id
+JOIN messages ON messages.user_key = :user_key AND messages.id = best.message_id
+JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.session_key;
 
 -- name: insert_item_words
 INSERT INTO item_words (item_key, user_key, words_count, own, words)
@@ -106,19 +138,25 @@ ORDER BY items.key DESC
 LIMIT :limit_count;
 
 -- name: search_items
+WITH asked AS MATERIALIZED (
+    SELECT CAST(term AS TSQUERY) AS term, weight
+    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
+        AS given (term, weight)
+),
+best AS MATERIALIZED (
+    SELECT found.item_key
+    FROM asked
+    CROSS JOIN LATERAL (
+        SELECT item_words.item_key FROM item_words WHERE user_key = :user_key AND words @@ asked.term
+    ) AS found
+    GROUP BY found.item_key
+    ORDER BY sum(asked.weight) DESC, found.item_key DESC
+    LIMIT :candidate_count
+)
 SELECT items.key, item_words.own, items.content
-FROM item_words
-JOIN items ON items.user_key = item_words.user_key AND items.key = item_words.item_key
-WHERE item_words.user_key = :user_key AND words @@ CAST(:match AS TSQUERY)
-ORDER BY
-    (
-        SELECT sum(asked.weight)
-        FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
-            AS asked (term, weight)
-        WHERE words @@ CAST(asked.term AS TSQUERY)
-    ) DESC,
-    items.key DESC
-LIMIT :candidate_count;
+FROM best
+JOIN item_words ON item_words.user_key = :user_key AND item_words.item_key = best.item_key
+JOIN items ON items.user_key = :user_key AND items.key = best.item_key;
 
 -- name: wipe_item_words
 DELETE FROM item_words WHERE user_key = :user_key;
