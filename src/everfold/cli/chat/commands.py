@@ -56,12 +56,12 @@ class Commands:
         return self._tell_place("a new conversation")
 
     async def reset(self, argument: str) -> Found:  # noqa: ARG002 - it takes none
-        """Begin a new conversation, and forget what was learnt of the model's counting."""
+        """Begin a new conversation, and clear the calibration."""
         await self.chat.reset()
         return self._tell_place("a new conversation, counting anew")
 
     async def resume(self, argument: str) -> Found:
-        """Go on in an earlier conversation, or list them."""
+        """Continue an earlier conversation, or list them."""
         records = await self._list_sessions()
         if not argument:
             return self._list(records)
@@ -76,7 +76,7 @@ class Commands:
         return self._tell_place(f"back in a conversation of {count} messages")
 
     async def branch(self, argument: str) -> Found:
-        """Go on from an earlier message in a conversation of its own; from here when none is named."""
+        """Continue from an earlier message in a new conversation; from here without a number."""
         before = self.chat.session.id
         seq = _read_seq(argument) if argument else (await self.chat.session.inspect.state()).safe_seq
         await self.chat.rewind(seq)
@@ -114,7 +114,7 @@ class Commands:
     # --- looking
 
     async def compact(self, argument: str) -> Found:
-        """Fold the conversation now; words behind it say what its digest should rather hold."""
+        """Compact the conversation now; words after the command are the focus of the digest."""
         folds = await self.chat.session.compact(focus=argument or None)
         lines = [
             f"folded {fold.report.folded_count} messages ({fold.report.first_seq}-{fold.report.last_seq}): "
@@ -135,7 +135,7 @@ class Commands:
         return Found(_list_items(items), [to_document(item) for item in items])
 
     async def note(self, argument: str) -> Found:  # noqa: ARG002 - it takes none
-        """Show which messages left the window while work on them goes on."""
+        """Show the folded messages whose digest is still being written."""
         text = await self.chat.session.inspect.note()
         return Found(Text(plain(text or "no note: nothing is on its way")), text)
 
