@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from everfold.adapters.transcripts.openai import check_message
+from everfold.core.log.messages import WireFormat
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue, encode_json
 from everfold.core.primitives.origins import Origin
@@ -78,16 +79,21 @@ class ChatBuilder:
         return f"call_{self._made_count}"
 
     def _add(self, wire: dict[str, JsonValue], place: Place, origin: Origin | None) -> None:
-        self.messages.append(
-            TranscriptMessage(
-                wire=check_message(wire, place.line),
-                wire_format="openai",
-                origin=origin,
-                said_at=place.said_at,
-                line=place.line,
-                labels=(place.label,) if place.label else (),
-            )
-        )
+        self.messages.append(place_message(check_message(wire, place.line), "openai", place, origin=origin))
+
+
+def place_message(
+    wire: dict[str, JsonValue], wire_format: WireFormat, place: Place, *, origin: Origin | None = None
+) -> TranscriptMessage:
+    """A message at its place."""
+    return TranscriptMessage(
+        wire=wire,
+        wire_format=wire_format,
+        origin=origin,
+        said_at=place.said_at,
+        line=place.line,
+        labels=(place.label,) if place.label else (),
+    )
 
 
 def _as_text(arguments: JsonValue) -> str:

@@ -19,8 +19,8 @@ from datetime import datetime
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.rows import ANY, Row
-from everfold.adapters.transcripts.shape import expect_object, name_of, number_names
-from everfold.adapters.transcripts.trees import list_paths, name_paths
+from everfold.adapters.transcripts.shape import expect_object, name_of
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
 from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
@@ -41,8 +41,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     Raises:
         InvalidInputError: With ``line``, where a conversation or a node is not what the format says.
     """
-    names = number_names(name, len(rows))
-    return tuple(conversation for row, own in zip(rows, names, strict=True) for conversation in _read_row(row, own))
+    return read_each(rows, name, _read_row)
 
 
 def _read_row(row: Row, name: str) -> Iterator[Conversation]:

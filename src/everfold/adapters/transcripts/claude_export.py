@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from everfold.adapters.transcripts.anthropic import check_message
-from everfold.adapters.transcripts.building import Place, text_of
+from everfold.adapters.transcripts.building import Place, place_message, text_of
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, number_names, refuse
-from everfold.adapters.transcripts.trees import list_paths, name_paths
+from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, refuse
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
@@ -36,8 +36,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     Raises:
         InvalidInputError: With ``line``, where a message is not what the format says.
     """
-    names = number_names(name, len(rows))
-    return tuple(conversation for row, own in zip(rows, names, strict=True) for conversation in _read_row(row, own))
+    return read_each(rows, name, _read_row)
 
 
 def _read_row(row: Row, name: str) -> Iterator[Conversation]:
@@ -143,16 +142,7 @@ class _Reader:
         wire: dict[str, JsonValue] = {"role": role, "content": blocks or [{"type": "text", "text": "(no text)"}]}
         if others:
             wire["other_blocks"] = list(others)
-        self.messages.append(
-            TranscriptMessage(
-                wire=check_message(wire, place.line),
-                wire_format="anthropic",
-                origin=origin,
-                said_at=place.said_at,
-                line=place.line,
-                labels=(place.label,) if place.label else (),
-            )
-        )
+        self.messages.append(place_message(check_message(wire, place.line), "anthropic", place, origin=origin))
 
 
 def _keep(block: JsonObject, keys: Sequence[str]) -> JsonObject:

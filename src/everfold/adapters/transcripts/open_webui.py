@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, name_of, number_names
-from everfold.adapters.transcripts.trees import list_paths, name_paths
+from everfold.adapters.transcripts.shape import expect_object, name_of
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
@@ -36,8 +36,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     Raises:
         InvalidInputError: With ``line``, where a message is not what the format says.
     """
-    names = number_names(name, len(rows))
-    return tuple(conversation for row, own in zip(rows, names, strict=True) for conversation in _read_row(row, own))
+    return read_each(rows, name, _read_row)
 
 
 def _read_row(row: Row, name: str) -> Iterator[Conversation]:

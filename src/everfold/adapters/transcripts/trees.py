@@ -1,8 +1,18 @@
 """Messages that form a tree, as chat apps keep them where prompts were edited or answers were asked for again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from everfold.adapters.transcripts.shape import refuse
+from everfold.adapters.transcripts.rows import Row
+from everfold.adapters.transcripts.shape import number_names, refuse
+from everfold.core.log.transcripts import Conversation
+
+
+def read_each(
+    rows: Sequence[Row], name: str, read_row: Callable[[Row, str], Iterable[Conversation]]
+) -> tuple[Conversation, ...]:
+    """The conversations of rows that hold one each, and its branches."""
+    names = number_names(name, len(rows))
+    return tuple(found for row, own in zip(rows, names, strict=True) for found in read_row(row, own))
 
 
 def list_paths(parents: Mapping[str, str | None], current: str | None, *, line: int) -> list[list[str]]:
