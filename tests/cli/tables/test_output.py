@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from everfold.cli.tables.output import make_table, plain
+from everfold.cli.tables.output import make_table, plain, say
 
 COLUMNS = ("session", "user", "messages", "limit", "text", "current")
 ROW = ("ses_0660e36b7d7f3f7395fd608f9df7f5", "ilse", 4100, 128_000, "beds three and four are dry, 水 is short", "yes")
@@ -36,3 +36,12 @@ def test_a_wide_screen_shows_a_row_on_a_line() -> None:
 def test_line_ends_of_other_systems_are_line_ends() -> None:
     """Text with carriage returns before its line breaks shows no marks for them; a lone one, which moves the cursor, does."""
     assert plain("one\r\ntwo\rthree") == "one\ntwo\ufffdthree"
+
+
+def test_a_link_is_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is said whole stands on one line, however narrow the screen is; anything else is folded between words."""
+    link = f"http://127.0.0.1:8420/#sign-in?key={'k' * 200}"
+    say(f"open {link}", is_whole=True)
+    assert capsys.readouterr().err == f"open {link}\n"
+    say("word " * 40)
+    assert len(capsys.readouterr().err.splitlines()) == 2

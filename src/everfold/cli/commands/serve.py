@@ -55,5 +55,5 @@ def _tell(address: str, start: Start, *, as_json: bool) -> None:
         return
     if start.secret is not None:
         say(f"the admin API key, shown once: {start.secret}")
-        say(f"open the dashboard, signed in: {link_with_key(address, start.secret, to=start.page)}")
+        say(f"open the dashboard, signed in: {link_with_key(address, start.secret, to=start.page)}", is_whole=True)
     say(f"the dashboard is at {address}")

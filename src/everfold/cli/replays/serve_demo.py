@@ -35,7 +35,7 @@ def serve_demo(folder: Path, *, port: int | None, opens_browser: bool, as_json: 
             print_json({"address": address, "key": start.secret})
             return
         link = link_with_key(address, str(start.secret), to=start.page)
-        say(f"the dashboard, signed in: {link}")
+        say(f"the dashboard, signed in: {link}", is_whole=True)
         say(f"Its files are in {folder}. Ctrl-C stops it; the same command starts it again.")
         if opens_browser and _has_screen():
             webbrowser.open(link)

@@ -185,9 +185,9 @@ def _to_text(cell: Cell) -> Text:
     return Text(f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else plain(str(cell)))
 
 
-def say(text: str, *, style: str = "") -> None:
-    """Say something to the person at the terminal, on stderr."""
-    open_console(stderr=True).print(Text(plain(text), style=style))
+def say(text: str, *, style: str = "", is_whole: bool = False) -> None:
+    """Say something to the person at the terminal, on stderr. What is whole is never broken into lines, as a link must not be."""
+    open_console(stderr=True).print(Text(plain(text), style=style), soft_wrap=is_whole)
 
 
 Advance = Callable[[int, str], None]
