@@ -219,7 +219,7 @@ function RowLabel({ strip, range }) {
   if (strip.compaction_id === null) {
     return html`<div class="strip-label"><b>now</b><span>${number(strip.count)} messages</span></div>`;
   }
-  if (strip.compaction_id === PREVIEW) return html`<div class="strip-label"><span><b>preview</b> at ${number(strip.limit_tokens)} tokens</span></div>`;
+  if (strip.compaction_id === PREVIEW) return html`<div class="strip-label"><span style=${{ gridColumn: "1 / -1" }}><b>preview</b> at ${number(strip.limit_tokens)} tokens</span></div>`;
   return html`<div class="strip-label">
     <b>${strip.ordinal}</b><span>${range && range[1] >= range[0] ? `${number(range[0])}–${number(range[1])}` : range?.isLateDigest ? "late digest" : "older ones"} <em>by ${strip.trigger}</em></span>
   </div>`;
