@@ -168,7 +168,7 @@ def _count_sources(count: int) -> str:
 def tell_cut(cut: Cut) -> str:
     """What was cut, in a sentence."""
     why = one_line(cut.reason, 300)
-    again = "; /again asks for an answer" if cut.is_open else ""
+    again = "; /again asks for an answer" if cut.is_open else "; /again asks for it anew"
     if cut.is_open and cut.calls:
         return f"the last answer was cut off while {', '.join(cut.calls)} worked: {why}{again}"
     if cut.is_open and cut.seq is not None:
@@ -177,5 +177,7 @@ def tell_cut(cut: Cut) -> str:
         return f"your last message has no answer: {why}{again}"
     if cut.text:
         text = one_line(cut.text[-_SHOWN_CHARS:], _SHOWN_CHARS)
-        return f"the last answer was cut off after “{'…' if len(cut.text) > _SHOWN_CHARS else ''}{text}”: {why}"
-    return f"the last answer was cut off before its first word: {why}" if cut.seq is not None else f"cut off: {why}"
+        return f"the last answer was cut off after “{'…' if len(cut.text) > _SHOWN_CHARS else ''}{text}”: {why}{again}"
+    return (
+        f"the last answer was cut off before its first word: {why}{again}" if cut.seq is not None else f"cut off: {why}"
+    )
