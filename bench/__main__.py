@@ -28,6 +28,7 @@ NAMES = (
     "threats",
     "vectors",
     "server",
+    "doors",
     "worth",
 )
 MODULES = {"import": "batch_import"}

@@ -162,3 +162,66 @@ def test_what_a_request_has_in_common_with_the_last_is_not_converted_again() -> 
         [f"<{it}>" for it in request] for request in requests
     ]
     assert seen == ["a", "b", "c", "x", "c"]
+
+
+async def test_a_list_of_objects_is_written_where_it_is_new(session: Session) -> None:
+    """Of a framework's own objects only names are read again; one that stands for nothing is not asked for again either."""
+    written: list[str] = []
+
+    def write(word: str) -> list[dict[str, object]]:
+        written.append(word)
+        return [{"role": "user", "content": word}] if word != "aside" else []
+
+    door = Door(session)
+    assert await door.take_each(["one", "aside"], name=str, write=write) == [1]
+    assert await door.take_each(["one", "aside", "two"], name=str, write=write) == [2]
+    assert written == ["one", "aside", "two"]
+    assert await read_texts(session) == ["one", "two"]
+
+
+async def test_one_message_more_leaves_the_list_known(session: Session) -> None:
+    """A message that is added by itself is stored once, and what was in the last list is still not read again."""
+    door = Door(session)
+    await door.take([say("a", "One.")])
+    assert await door.add(say("b", "Two.", "assistant")) == [2]
+    assert await door.add(say("b", "Two.", "assistant")) == []
+    assert await door.take([fail("a"), fail("b"), say("c", "Three.")]) == [3]
+
+
+async def test_what_is_left_is_stored_before_anything_else(session: Session) -> None:
+    """A callback that cannot wait leaves what the model had said; the next message comes after it."""
+    door = Door(session)
+    await door.take([say("a", "One.")])
+    door.leave("The beginning", reason="stopped")
+    await door.take([say("a", "One."), say("b", "Two.")])
+    texts = await read_texts(session)
+    assert texts[1].startswith("The beginning")
+    assert texts[::2] == ["One.", "Two."]
+
+
+async def test_another_event_loop_is_refused(session: Session) -> None:
+    """A handle of the engine's own loop is not used from another one, where it would wait for ever."""
+    door = Door(session)
+
+    def run() -> None:
+        asyncio.run(door.call(lambda: door.take([say("a", "One.")])))
+
+    with pytest.raises(InvalidInputError, match="open_sync"):
+        await asyncio.to_thread(run)
+
+
+def test_finds_what_two_requests_have_in_common() -> None:
+    """Objects are made anew from the first message that differs, be it the last, the first, or one of many."""
+    made: list[JsonValue] = []
+
+    def convert(messages: list[JsonValue]) -> list[JsonValue]:
+        made.extend(messages)
+        return messages
+
+    for changed in (0, 3, 8, 9):
+        converted = Converted(convert)
+        converted.convert([*range(10)])
+        made.clear()
+        later: list[JsonValue] = [*range(changed), 99, *range(changed + 1, 12)]
+        assert converted.convert(later) == later
+        assert made == later[changed:]

@@ -68,7 +68,7 @@ class EverfoldChat(ChatMiddleware):
                 await self._reply(response, asked)
 
     async def _ask(self, found: "_Found") -> Asked:
-        await self.door.take(found.given)
+        await self.door.take_each(found.said, name=name, write=_write)
         return await self.door.ask(form="openai", system=found.system, tools=found.tools, suffix=found.suffix)
 
     async def _listen(self, stream: Any, asked: Asked) -> AsyncIterator[Any]:
@@ -103,10 +103,17 @@ def _is_piece(content: Any) -> bool:
     return bool(content.type == "text" and getattr(content, "merge_mode", None) != "replace")
 
 
+def name(message: Message) -> str:
+    """The name of a message; one without gets it here, and keeps it through its run."""
+    properties = message.additional_properties
+    if _NAME not in properties:
+        properties[_NAME] = str(uuid4())
+    return str(properties[_NAME])
+
+
 def give(message: Message) -> Given:
-    """A message under its name; one without gets it here, and keeps it through its run."""
-    name = message.additional_properties.setdefault(_NAME, str(uuid4()))
-    return Given(str(name), partial(_write, message))
+    """A message under its name."""
+    return Given(name(message), partial(_write, message))
 
 
 # --- What the framework hands over ------------------------------------------------------------------------------------
@@ -115,7 +122,7 @@ def give(message: Message) -> Given:
 class _Found(NamedTuple):
     """What a call of the model is made of."""
 
-    given: list[Given]
+    said: list[Message]
     system: str
     tools: list[JsonValue]
     suffix: str | None
@@ -126,16 +133,17 @@ def _sort(context: ChatContext) -> _Found:
     options = context.options or {}
     instructions = options.get("instructions") or ()
     prompts = [instructions] if isinstance(instructions, str) else [*instructions]
-    given, extra = [], []
+    said: list[Message] = []
+    extra: list[str] = []
     for message in context.messages:
         if message.role in {"system", "developer"}:
             prompts.append(message.text)
         elif "_attribution" not in message.additional_properties:
-            given.append(give(message))
+            said.append(message)
         elif not _is_history(message):
             extra.append(message.text)
     tools = [_write_tool(tool) for tool in options.get("tools") or ()]
-    return _Found(given, "\n\n".join(filter(None, prompts)), tools, "\n\n".join(filter(None, extra)) or None)
+    return _Found(said, "\n\n".join(filter(None, prompts)), tools, "\n\n".join(filter(None, extra)) or None)
 
 
 def _is_history(message: Message) -> bool:

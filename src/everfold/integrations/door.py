@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import anyio
@@ -35,6 +36,7 @@ from everfold.sync_classes import SyncEverfold, SyncSession
 
 T = TypeVar("T")
 R = TypeVar("R")
+_LAST_FEW: Final = 4
 Convert: TypeAlias = Callable[[list[JsonValue]], Sequence[T]]
 """Gives an object of a framework for each of these messages."""
 
@@ -137,8 +139,7 @@ class Converted(Generic[T]):
     def convert(self, messages: list[JsonValue]) -> list[T]:
         """The messages of a request, in a list of its own; the objects are those of the last request as far as it goes."""
         known, made = self._last
-        pairs = zip(known, messages, strict=False)
-        count = next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(known), len(messages)))
+        count = _count_same(known, messages)
         made = [*made[:count], *self._convert(messages[count:])]
         self._last = (messages, made)
         return list(made)
@@ -177,10 +178,32 @@ class Door(Reach):
             InvalidInputError: a message is none, or a result belongs to no call; nothing was stored.
         """
         given = list(messages)
+        return await self.take_each(given, name=lambda message: message.id, write=lambda message: message.write())
+
+    async def take_each(
+        self,
+        messages: Sequence[T],
+        *,
+        name: Callable[[T], str],
+        write: Callable[[T], Sequence[Mapping[str, object]]],
+    ) -> list[int]:
+        """As `take`, of a framework's own objects: those that were in the last list cost no more than their name.
+
+        Args:
+            messages: The list, whole.
+            name: Gives the client id of a message.
+            write: Gives it as messages of the log; called once, when it is new.
+        """
+        ids = [*map(name, messages)]
         async with self._hold():
-            unknown = [message for message in given if message.id not in self._known_ids]
+            known = self._known_ids
+            unknown = [
+                Given(id_, partial(write, message))
+                for id_, message in zip(ids, messages, strict=True)
+                if id_ not in known
+            ]
             seqs = await self._append(await self._leave_stored(unknown)) if unknown else []
-            self._known_ids = frozenset(message.id for message in given)
+            self._known_ids = frozenset(ids)
         return seqs
 
     async def add(self, message: Given) -> list[int]:
@@ -334,6 +357,17 @@ class Doors(Reach):
 def _unwrap(handle: T | Blocking[T]) -> tuple[T, BlockingPortal | None]:
     """The object of the async face, and the way to its thread where it has one of its own."""
     return unwrap(handle) if isinstance(handle, Blocking) else (handle, None)
+
+
+def _count_same(known: list[JsonValue], messages: list[JsonValue]) -> int:
+    """How many messages two lists have in common from their beginning; mostly all but the last few."""
+    most = min(len(known), len(messages))
+    same = max(most - _LAST_FEW, 0)
+    if known[:same] != messages[:same]:
+        same = 0
+    while same < most and known[same] == messages[same]:
+        same += 1
+    return same
 
 
 def _find_loop() -> asyncio.AbstractEventLoop | None:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
+from operator import attrgetter
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -116,7 +117,7 @@ class EverfoldPlugin(BasePlugin):
 
     async def _ask(self, context: Any, request: Any) -> tuple[Door, Asked]:
         door = await self._find(context.session)
-        await door.take([give(event) for event in context.session.events if _is_told(event)])
+        await door.take_each(context.session.events, name=attrgetter("id"), write=_tell)
         config = request.config
         asked = await door.ask(
             form="openai",
@@ -149,7 +150,12 @@ class EverfoldPlugin(BasePlugin):
 
 def give(event: Any) -> Given:
     """An event under its id."""
-    return Given(event.id, partial(_write, event))
+    return Given(event.id, partial(_tell, event))
+
+
+def _tell(event: Any) -> list[JsonObject]:
+    """An event as messages of the log; none where no model is told of it."""
+    return _write(event) if _is_told(event) else []
 
 
 # --- What the kit hands over ------------------------------------------------------------------------------------------
@@ -183,7 +189,7 @@ def _is_visible(part: Any) -> bool:
     """Whether the kit sends a part to a model again: anything but a thought without a signature."""
     if part.function_call or part.function_response or part.thought_signature:
         return True
-    return not part.thought and bool(part.model_dump(exclude_none=True).keys() - {"text"} or part.text)
+    return not part.thought and bool(part.text or part.model_dump(exclude_none=True).keys() - {"text"})
 
 
 def _keeps_ids(agent: Any) -> bool:

@@ -8,6 +8,7 @@ Source: LangChain 1.x, middleware of agents; LangGraph 1.x, checkpoints.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Final
 from uuid import uuid4
@@ -113,7 +114,7 @@ class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def _take(self, key: str, messages: Sequence[AnyMessage]) -> Door:
         door = await self._doors.find(key)
-        await door.take(map(give, messages))
+        await door.take_each(messages, name=name, write=_write_each)
         return door
 
     async def _ask(self, key: str, request: ModelRequest[Any]) -> tuple[Door, Asked]:
@@ -192,10 +193,19 @@ async def _reply(door: Door, asked: Asked, answer: Any) -> None:
         await door.reply(asked, give(message), counted_tokens=usage["input_tokens"] if usage else 0)
 
 
-def give(message: BaseMessage) -> Given:
-    """A message under its id; one without gets it here, and keeps it in the state."""
+def name(message: BaseMessage) -> str:
+    """The id of a message; one without gets it here, and keeps it in the state."""
     message.id = message.id or str(uuid4())
-    return Given(message.id, lambda: [_write(message)])
+    return message.id
+
+
+def give(message: BaseMessage) -> Given:
+    """A message under its id."""
+    return Given(name(message), partial(_write_each, message))
+
+
+def _write_each(message: BaseMessage) -> list[Mapping[str, object]]:
+    return [_write(message)]
 
 
 def _write(message: BaseMessage) -> Mapping[str, object]:

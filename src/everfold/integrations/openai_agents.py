@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
@@ -36,6 +37,8 @@ from openai.types.responses import ResponseTextDeltaEvent
 from agents import FunctionTool, Model, ModelProvider, RunConfig, RunHooks
 
 Item: TypeAlias = Mapping[str, Any]
+Named: TypeAlias = tuple[str, Item]
+"""A message, and before it the id that stays."""
 
 _STOPPED: Final = "the run was stopped"
 
@@ -77,37 +80,39 @@ class Connection:
         """What the model is asked instead of the run's items."""
         items: Sequence[Any] = data.model_data.input
         prompt, tools = data.model_data.instructions or "", _read_tools(data.agent)
-        self._asked = asked = await self.door.call(lambda: self._ask(self._give_each(items), prompt, tools))
+        named = self._name_each(items)
+        self._asked = asked = await self.door.call(lambda: self._ask(named, prompt, tools))
         return ModelInputData(input=asked.messages, instructions=prompt or None)
 
-    async def _ask(self, given: Sequence[Given], prompt: str, tools: Sequence[JsonValue]) -> Asked:
-        await self.door.take(given)
+    async def _ask(self, named: Sequence[Named], prompt: str, tools: Sequence[JsonValue]) -> Asked:
+        await self.door.take_each(named, name=itemgetter(0), write=lambda pair: [pair[1]])
         return await self.door.ask(form="responses", system=prompt, tools=tools)
 
-    def _give_each(self, items: Sequence[Item]) -> list[Given]:
+    def _name_each(self, items: Sequence[Item]) -> list[Named]:
         """The messages of a run's items, under ids that stay."""
-        given: list[Given] = []
+        named: list[Named] = []
         replies_count = 0
         for number, wire in enumerate(group_items(items)):
             if "output" in wire and "call_id" not in wire:
                 replies_count += 1
-                given.append(self._give_reply(replies_count, wire))
+                named.append((self._name_reply(replies_count), wire))
             elif "call_id" in wire:
-                given.append(self._give_result(wire))
+                named.append((self._name_result(wire), wire))
             else:
-                given.append(Given(f"{self._run_id}/{number}", partial(list, [wire])))
+                named.append((f"{self._run_id}/{number}", wire))
         self._replies_count = replies_count
-        return given
+        return named
 
-    def _give_reply(self, number: int, wire: Item) -> Given:
-        return Given(f"{self._run_id}/reply/{number}", partial(list, [wire]))
+    def _name_reply(self, number: int) -> str:
+        return f"{self._run_id}/reply/{number}"
 
-    def _give_result(self, item: Item) -> Given:
-        return Given(f"{self._run_id}/result/{item['call_id']}", partial(list, [item]))
+    def _name_result(self, item: Item) -> str:
+        return f"{self._run_id}/result/{item['call_id']}"
 
     async def add_result(self, call_id: str, output: str) -> None:
         """Store what a tool gave, which no call of the model may follow."""
-        given = self._give_result({"type": "function_call_output", "call_id": call_id, "output": output})
+        item = {"type": "function_call_output", "call_id": call_id, "output": output}
+        given = Given(self._name_result(item), partial(list, [item]))
         await self.door.call(lambda: self.door.add(given))
 
     async def reply(self, output: Sequence[Any], *, counted_tokens: int) -> None:
@@ -116,7 +121,9 @@ class Connection:
         asked = self._asked
         self._replies_count += 1
         if asked and items:
-            given = self._give_reply(self._replies_count, {"object": "response", "output": items})
+            given = Given(
+                self._name_reply(self._replies_count), partial(list, [{"object": "response", "output": items}])
+            )
             await self.door.call(lambda: self.door.reply(asked, given, counted_tokens=counted_tokens))
 
 

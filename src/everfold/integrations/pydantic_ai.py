@@ -9,11 +9,11 @@ Source: Pydantic AI 2, capabilities; `everfold.adapters.models.window_messages` 
 """
 
 import base64
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from operator import itemgetter
 from typing import Any
 
 from everfold.core.primitives.json_values import JsonValue
@@ -49,6 +49,8 @@ from everfold.adapters.models.window_messages import ANTHROPIC, MessageReader, P
 
 _STOPPED = "the run was stopped"
 Wire = Mapping[str, object]
+Named = tuple[str, ModelMessage]
+"""A message, and before it the id that stays."""
 
 
 @dataclass
@@ -90,7 +92,8 @@ class EverfoldCapability(AbstractCapability[Any]):
             if text := _read_stopped(self._messages):
                 await self.door.call(lambda: self.door.break_off(text, reason=_STOPPED))
             raise
-        await self.door.call(lambda: self.door.take(_give_each(result.all_messages())))
+        named = _name_each(result.all_messages())
+        await self.door.call(lambda: self._take(named))
         return result
 
     async def wrap_model_request(
@@ -98,10 +101,10 @@ class EverfoldCapability(AbstractCapability[Any]):
     ) -> ModelResponse:
         """Ask the model with the window, and store its reply."""
         self._messages = ctx.messages
-        given, provider = _give_each(ctx.messages), find_provider(request_context.model.system)
+        named, provider = _name_each(ctx.messages), find_provider(request_context.model.system)
         parameters = request_context.model_request_parameters
         prompt, tools = _read_prompt(ctx.messages, parameters), _read_tools(parameters)
-        asked = await self.door.call(lambda: self._ask(given, provider, prompt, tools))
+        asked = await self.door.call(lambda: self._ask(named, provider, prompt, tools))
         reply_id = _name(ctx.run_id, sum(message.run_id == ctx.run_id for message in ctx.messages))
         response = await handler(
             replace(
@@ -115,8 +118,11 @@ class EverfoldCapability(AbstractCapability[Any]):
         await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
         return response
 
-    async def _ask(self, given: Sequence[Given], provider: Provider, prompt: str, tools: Sequence[JsonValue]) -> Asked:
-        await self.door.take(given)
+    async def _take(self, named: Sequence[Named]) -> None:
+        await self.door.take_each(named, name=itemgetter(0), write=lambda pair: _write(pair[1]))
+
+    async def _ask(self, named: Sequence[Named], provider: Provider, prompt: str, tools: Sequence[JsonValue]) -> Asked:
+        await self._take(named)
         return await self.door.ask(form=provider, system=prompt, tools=tools)
 
     def _convert(self, asked: Asked, provider: Provider) -> list[ModelMessage]:
@@ -126,17 +132,19 @@ class EverfoldCapability(AbstractCapability[Any]):
         return gather_messages(asked.body, self._converted[provider].convert(asked.messages))
 
 
-def _give_each(messages: Sequence[ModelMessage]) -> list[Given]:
+def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:
     """The messages that name their runs, under ids that stay; those of a reply that was stopped are left out."""
-    counts: Counter[str] = Counter()
-    given: list[Given] = []
+    counts: dict[str, int] = {}
+    named: list[Named] = []
     for message in messages:
-        if message.run_id is None:
+        run_id = message.run_id
+        if run_id is None:
             continue
+        number = counts.get(run_id, 0)
+        counts[run_id] = number + 1
         if not (isinstance(message, ModelResponse) and message.state != "complete"):
-            given.append(Given(_name(message.run_id, counts[message.run_id]), partial(_write, message)))
-        counts[message.run_id] += 1
-    return given
+            named.append((f"{run_id}/{number}", message))
+    return named
 
 
 def _name(run_id: str | None, number: int) -> str:

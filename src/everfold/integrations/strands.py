@@ -72,7 +72,7 @@ class EverfoldHooks(HookProvider):
         """Store a message that was added; a reply with what its request counted."""
         message, call = event.message, self._call
         if message["role"] != "assistant" or call.asked is None:
-            await self.door.call(lambda: self.door.take([*map(give, event.agent.messages)]))
+            await self.door.call(lambda: self._take(event.agent.messages))
             return
         asked, given = call.asked, give(message)
         if call.stopped_text:
@@ -83,8 +83,7 @@ class EverfoldHooks(HookProvider):
     async def _invoke(self, context: InvokeModelContext, call_next: Any) -> AsyncIterator[Any]:
         """Ask the model with the window, and listen to its reply."""
         messages = context.agent.messages
-        given = [give(message) for message in messages]
-        asked = await self.door.call(lambda: self._ask(given, context))
+        asked = await self.door.call(lambda: self._ask(messages, context))
         del messages[: _find_turn(messages)]
         heard: list[str] = []
         self._call = _Call(asked)
@@ -99,19 +98,27 @@ class EverfoldHooks(HookProvider):
             await self.door.call(lambda: self.door.break_off(text, reason=_STOPPED))
             raise
 
-    async def _ask(self, given: Sequence[Given], context: InvokeModelContext) -> Asked:
-        await self.door.take(given)
+    async def _take(self, messages: Sequence[Any]) -> None:
+        await self.door.take_each(messages, name=name, write=_write)
+
+    async def _ask(self, messages: Sequence[Any], context: InvokeModelContext) -> Asked:
+        await self._take(messages)
         tools = [_write_tool(tool) for tool in context.tool_specs]
         return await self.door.ask(
             form="anthropic", system=_read_system(context.system_prompt), tools=tools, suffix=_read_suffix(context)
         )
 
 
-def give(message: Any) -> Given:
-    """A message under its id; one without gets it here, and keeps it."""
+def name(message: Any) -> str:
+    """The id of a message; one without gets it here, and keeps it."""
     if not message.get("tracking_id"):
         message["tracking_id"] = str(uuid4())
-    return Given(message["tracking_id"], partial(_write, message))
+    return str(message["tracking_id"])
+
+
+def give(message: Any) -> Given:
+    """A message under its id."""
+    return Given(name(message), partial(_write, message))
 
 
 def _write_stopped(text: str) -> list[JsonObject]:
