@@ -11,13 +11,14 @@ import pytest
 pytest.importorskip("langchain", reason="needs LangChain; `make doors` installs it")
 
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 import everfold
 from everfold.errors import InvalidInputError
-from everfold.integrations.langchain import EverfoldMiddleware, give
+from everfold.integrations.door import Door
+from everfold.integrations.langchain import EverfoldMiddleware, give, read_messages
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, OpenAgent, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider
 
@@ -168,3 +169,25 @@ def test_arguments_that_are_no_json_are_kept() -> None:
     assert wire["tool_calls"] == [
         {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{"}}
     ]
+
+
+THINKING = {"type": "thinking", "thinking": "I think.", "signature": "c2lnbmVk"}
+TEXT = {"type": "text", "text": "I look."}
+CALL: Any = {"id": "call_1", "name": "look_up", "args": {"key": "a"}, "type": "tool_call"}
+CALL_BLOCK = {"type": "tool_use", "id": "call_1", "name": "look_up", "input": {"key": "a"}}
+
+
+async def test_thinking_comes_back_with_its_reply() -> None:
+    """Signed thinking stands before the text of its reply again, and other members that a provider added are there too."""
+    reply = AIMessage(
+        content=[THINKING, TEXT, CALL_BLOCK], tool_calls=[CALL], additional_kwargs={"reasoning_content": "R"}
+    )
+    said = [HumanMessage("Look."), reply, ToolMessage("Nothing.", tool_call_id="call_1")]
+    async with everfold.open("memory://") as engine:
+        door = Door(await engine.session(), convert=read_messages)
+        await door.take([give(message) for message in said])
+        shown = (await door.ask(form="openai")).messages
+    assert shown[1].content == [THINKING, TEXT]
+    assert shown[1].tool_calls == [CALL]
+    assert shown[1].additional_kwargs["reasoning_content"] == "R"
+    assert [message.type for message in shown[:3]] == ["human", "ai", "tool"]

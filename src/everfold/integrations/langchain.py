@@ -7,6 +7,7 @@ before it are removed from the state: checkpoints hold one turn and stop growing
 Source: LangChain 1.x, middleware of agents; LangGraph 1.x, checkpoints.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -41,6 +42,13 @@ from langgraph.config import get_config
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 _STOPPED: Final = "the run was stopped"
+_OTHERS: Final = "langchain"
+"""The member of a stored reply that holds what its form has no place for: blocks with their places, and keyword arguments."""
+_READ_BLOCKS: Final = frozenset(
+    {"text", "tool_use", "tool_call", "function_call", "input_json_delta", "invalid_tool_call"}
+)
+_READ_KWARGS: Final = frozenset({"tool_calls", "function_call"})
+"""What a reply has of its text and its calls, which are read elsewhere."""
 
 
 class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -65,7 +73,7 @@ class EverfoldMiddleware(AgentMiddleware[Any, Any, Any]):
         limit: int | None = None,
     ) -> None:
         super().__init__()
-        self._doors = Doors(engine, user=user, agent=agent, limit=limit, convert=convert_to_messages)
+        self._doors = Doors(engine, user=user, agent=agent, limit=limit, convert=read_messages)
         self._tools: tuple[list[int], list[JsonValue]] = ([], [])
 
     def before_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
@@ -209,12 +217,61 @@ def _write_each(message: BaseMessage) -> list[Mapping[str, object]]:
 
 
 def _write(message: BaseMessage) -> Mapping[str, object]:
-    """A message in OpenAI's form, with the calls whose arguments are no JSON."""
-    wire = convert_to_openai_messages(message)
-    if isinstance(message, AIMessage) and message.invalid_tool_calls:
-        invalid = [
-            {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["args"] or ""}}
-            for call in message.invalid_tool_calls
-        ]
-        wire = {**wire, "tool_calls": [*wire.get("tool_calls", ()), *invalid]}
-    return wire
+    """A message in OpenAI's form; a reply with what has no place there beside it, such as signed thinking."""
+    if not isinstance(message, AIMessage):
+        wire: Mapping[str, object] = convert_to_openai_messages(message)
+        return wire
+    blocks = [message.content] if isinstance(message.content, str) else message.content
+    texts = [text for block in blocks if (text := _read_text(block))]
+    calls = [_write_call(call) for call in (*message.tool_calls, *message.invalid_tool_calls)]
+    others = [{"at": at, **block} for at, block in enumerate(blocks) if _is_other(block)]
+    kept = {key: value for key, value in message.additional_kwargs.items() if key not in _READ_KWARGS and value}
+    content: Any = [{"type": "text", "text": text} for text in texts] if len(texts) > 1 else "".join(texts)
+    return {
+        "role": "assistant",
+        "content": content,
+        **({"tool_calls": calls} if calls else {}),
+        **({_OTHERS: {"blocks": others, "kwargs": kept}} if others or kept else {}),
+    }
+
+
+def _read_text(block: Any) -> str:
+    """The text of a block of a reply; empty where it is another."""
+    return block if isinstance(block, str) else block["text"] if block.get("type") == "text" else ""
+
+
+def _is_other(block: Any) -> bool:
+    """Whether a block is neither text nor a call, which the message has beside its blocks."""
+    return isinstance(block, dict) and block.get("type") not in _READ_BLOCKS
+
+
+def _write_call(call: Any) -> dict[str, Any]:
+    """A call; one whose arguments are no JSON has them as they came."""
+    given = call["args"]
+    arguments = json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given or ""
+    return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": arguments}}
+
+
+def read_messages(messages: Sequence[Any]) -> list[BaseMessage]:
+    """The messages of a request in OpenAI's form as LangChain's."""
+    return [_read_reply(wire) if _OTHERS in wire else _read(wire) for wire in messages]
+
+
+def _read(wire: Any) -> BaseMessage:
+    (message,) = convert_to_messages([wire])
+    return message
+
+
+def _read_reply(wire: Any) -> BaseMessage:
+    """A reply with its other blocks where they stood."""
+    message = _read({key: value for key, value in wire.items() if key != _OTHERS})
+    others = wire[_OTHERS]
+    if others["blocks"]:
+        content = message.content
+        texts = [{"type": "text", "text": content}] if isinstance(content, str) and content else []
+        blocks: list[Any] = texts if isinstance(content, str) else [*content]
+        for other in others["blocks"]:
+            blocks.insert(other["at"], {key: value for key, value in other.items() if key != "at"})
+        message.content = blocks
+    message.additional_kwargs = {**message.additional_kwargs, **others["kwargs"]}
+    return message
