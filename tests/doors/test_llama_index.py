@@ -43,7 +43,7 @@ def make_agent(url: str, *, is_streamed: bool) -> FunctionAgent:
         tools=[FunctionTool.from_defaults(look_up), FunctionTool.from_defaults(explode)],
         system_prompt="Say what you know.",
         streaming=is_streamed,
-        timeout=60,
+        timeout=None,
     )
 
 

@@ -163,7 +163,7 @@ class Door(Reach):
     ) -> None:
         self.session, own = _unwrap(session)
         super().__init__(portal or own)
-        self._converted = Converted(convert or list)
+        self._converted = Converted(convert) if convert else None
         self._lock = anyio.Lock()
         self._known_ids: frozenset[str] = frozenset()
         self._left: list[JsonObject] = []
@@ -260,12 +260,11 @@ class Door(Reach):
                 self._held = (system, tools)
             window = await self.session.window(suffix=suffix, require_complete=True)
         body = window.render(form)
+        messages = cast("list[JsonValue]", body["input" if form == "responses" else "messages"])
         return Asked(
             window=window,
             body=body,
-            messages=self._converted.convert(
-                cast("list[JsonValue]", body["input" if form == "responses" else "messages"])
-            ),
+            messages=self._converted.convert(messages) if self._converted else [*messages],
         )
 
     async def reply(self, asked: Asked, message: Given, *, counted_tokens: int = 0) -> list[int]:

@@ -45,7 +45,14 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 
-from everfold.adapters.models.window_messages import ANTHROPIC, MessageReader, Part, find_provider, gather_messages
+from everfold.adapters.models.window_messages import (
+    ANTHROPIC,
+    Gathered,
+    MessageReader,
+    Part,
+    find_provider,
+    gather_messages,
+)
 
 _STOPPED = "the run was stopped"
 Wire = Mapping[str, object]
@@ -67,7 +74,7 @@ class EverfoldCapability(AbstractCapability[Any]):
     _door: Door | None = field(default=None, repr=False)
     _messages: Sequence[ModelMessage] = field(default=(), repr=False)
 
-    _converted: dict[Provider, Converted[list[Part]]] = field(default_factory=dict, repr=False)
+    _converted: dict[Provider, tuple[Converted[list[Part]], Gathered]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Open the door of the session, which all runs share."""
@@ -128,8 +135,10 @@ class EverfoldCapability(AbstractCapability[Any]):
     def _convert(self, asked: Asked, provider: Provider) -> list[ModelMessage]:
         """The request's messages as the framework's."""
         if provider not in self._converted:
-            self._converted[provider] = Converted(MessageReader(provider).read)
-        return gather_messages(asked.body, self._converted[provider].convert(asked.messages))
+            self._converted[provider] = Converted(MessageReader(provider).read), Gathered()
+        converted, gathered = self._converted[provider]
+        parts = converted.convert(asked.messages)
+        return gather_messages(asked.body, parts) if "system" in asked.body else gathered.gather(parts)
 
 
 def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:

@@ -8,10 +8,11 @@ Source: the message types of Pydantic AI 2; DESIGN section 3.6.
 """
 
 from base64 import b64decode
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
-from typing import Final, TypeAlias
+from itertools import islice
+from typing import Final, TypeAlias, cast
 
 from pydantic_ai.messages import (
     BinaryContent,
@@ -41,6 +42,7 @@ ANTHROPIC: Final = "anthropic"
 
 
 Part: TypeAlias = ModelRequestPart | ModelResponsePart
+_OF_REPLIES: Final = frozenset({TextPart, ThinkingPart, ToolCallPart})
 
 
 def request_messages(window: Window, *, system: str) -> list[ModelMessage]:
@@ -70,26 +72,59 @@ class MessageReader:
 
 def gather_messages(request: JsonObject, parts: Iterable[Sequence[Part]]) -> list[ModelMessage]:
     """The messages that the parts of a request's messages make, after its system prompt where that stands apart."""
-    prompts = [SystemPromptPart(content=_read_text([block])) for block in _objects(request.get("system"))]
-    return _gather(chain(prompts, chain.from_iterable(parts)))
+    prompts: list[Part] = [SystemPromptPart(content=_read_text([block])) for block in _objects(request.get("system"))]
+    return Gathered().gather([prompts, *parts] if prompts else [*parts])
 
 
-def _gather(parts: Iterable[Part]) -> list[ModelMessage]:
-    """Neighbouring parts of one side as one message."""
-    messages: list[ModelMessage] = []
-    for part in parts:
-        last = messages[-1] if messages else None
-        if isinstance(part, TextPart | ThinkingPart | ToolCallPart):
-            if isinstance(last, ModelResponse):
-                last.parts = [*last.parts, part]
-            else:
-                messages.append(ModelResponse(parts=[part]))
-        elif isinstance(part, SystemPromptPart | UserPromptPart | ToolReturnPart):
-            if isinstance(last, ModelRequest):
-                last.parts = [*last.parts, part]
-            else:
-                messages.append(ModelRequest(parts=[part]))
-    return messages
+class Gathered:
+    """The messages of one request after another, where each begins with the same parts as the one before.
+
+    Those that are the same are not made again; the last of them is, for it may have grown.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[Sequence[Part]] = []
+        self._made: list[ModelMessage] = []
+        self._ends: list[int] = []
+
+    def gather(self, parts: Sequence[Sequence[Part]]) -> list[ModelMessage]:
+        """The messages that the parts of a request's messages make."""
+        pairs = zip(self._parts, parts, strict=False)
+        same = next((at for at, (old, new) in enumerate(pairs) if old is not new), min(len(self._parts), len(parts)))
+        kept = bisect_left(self._ends, same)
+        start = self._ends[kept - 1] if kept else 0
+        del self._made[kept:], self._ends[kept:]
+        for side in _find_sides(parts, start):
+            self._made.append(_make([part for one in side for part in one]))
+            start += len(side)
+            self._ends.append(start)
+        self._parts = [*parts]
+        return [*self._made]
+
+
+def _find_sides(parts: Sequence[Sequence[Part]], start: int) -> Iterator[list[Sequence[Part]]]:
+    """Neighbours of one side; what has no parts goes with those before it."""
+    side: list[Sequence[Part]] = []
+    last: bool | None = None
+    for one in islice(parts, start, None):
+        of_reply = _is_of_reply(one[0]) if one else last
+        if last is not None and of_reply != last:
+            yield side
+            side = []
+        side.append(one)
+        last = of_reply
+    if side:
+        yield side
+
+
+def _is_of_reply(part: Part) -> bool:
+    return type(part) in _OF_REPLIES
+
+
+def _make(parts: Sequence[Part]) -> ModelMessage:
+    if parts and _is_of_reply(parts[0]):
+        return ModelResponse(parts=cast("list[ModelResponsePart]", parts))
+    return ModelRequest(parts=cast("list[ModelRequestPart]", parts))
 
 
 def _read_openai(message: JsonObject, names: dict[str, str]) -> Iterator[Part]:
