@@ -26,7 +26,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors lock upgrade format api pages docs pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents lock upgrade format api pages docs pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,13 @@ doors: $(VENV)/.uv ## Test the door of each framework, in an environment of its 
 			tests/doors/test_$$(echo $$door | tr - _).py; \
 	done
 
+agents: $(VENV)/.dev ## Test real coding agents against a scripted provider; fetches 1 GB from npm on the first call
+	@mkdir -p .coding-agents
+	@cmp -s requirements/coding-agents/package-lock.json .coding-agents/package-lock.json || { \
+		cp requirements/coding-agents/package*.json .coding-agents/ && \
+		npm ci --prefix .coding-agents --ignore-scripts --no-audit --no-fund --loglevel error; }
+	@CODING_AGENTS=$(abspath .coding-agents/node_modules) $(BIN)/python -m pytest -p no:xdist --timeout 900 tests/doors/test_coding_agents.py
+
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -138,7 +145,7 @@ mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is 
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
 
 clean: ## Remove the environment and everything that was generated
-	@rm -rf $(VENV) .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .coding-agents .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt

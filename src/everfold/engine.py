@@ -290,6 +290,15 @@ class Everfold:
         )
         return await follower.follow(transcript)
 
+    async def list_followed(
+        self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT
+    ) -> list[tuple[str, FollowedTranscript]]:
+        """The transcripts that are followed for a user and an agent, each with the session key that it is followed under."""
+        user_id = await self._users.find_id(user)
+        found = [] if user_id is None else await self._store.list_followed(user_id)
+        mine = [one for one in found if one.agent_id == agent and one.session_id is not None and one.path]
+        return [((await self._store.get_session(SessionId(str(one.session_id)))).session_key, one) for one in mine]
+
     async def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[SessionRecord]:

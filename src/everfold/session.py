@@ -17,6 +17,8 @@ from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
+from everfold.core.windows.handing_over import MOST_CHARS, hand_over, hand_recalled
+from everfold.core.windows.parts import list_parts
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -26,6 +28,7 @@ from everfold.services.forgetting.erase import Erased, erase_message
 from everfold.services.forgetting.retract import Retracted, retract_messages
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.memory_tools import MemoryTools
+from everfold.services.memory.recall import Shown, recall_turn
 from everfold.services.sessions.append import read_incoming
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.live import LiveSession, copy_session
@@ -427,6 +430,30 @@ class Session:
             limit_count=limit,
             only=choose_filter(roles=roles, since=since, until=until),
         )
+
+    async def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
+        """What is past of this session, as one text for the model of another program that has compacted its own context.
+
+        Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
+        """
+        return hand_over(list_parts(await self.window(preview=True)), max_chars=max_chars)
+
+    async def recall_past(self, prompt: str, *, through: int) -> str:
+        """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
+
+        With structured memory also what memory has, and other sessions. Empty where nothing is to be recalled, or
+        `recall.enabled` is off.
+
+        Args:
+            prompt: What the user says next.
+            through: The last message that has left that program's context; 0 for none.
+        """
+        policy = self._memories.policy_of(self.record.agent_id)
+        if not await self._is_stored() or not (through or policy.is_structured):
+            return ""
+        shown = Shown(session=self.record, last_seq=through)
+        block = await recall_turn(self._store, prompt, policy, now=self._clock.now(), shown=shown)
+        return hand_recalled(block.text)
 
     def tools(self) -> MemoryTools:
         """Return the tools with which an agent reads and writes memory, and reads past conversations.

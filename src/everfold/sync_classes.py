@@ -13,6 +13,7 @@ from everfold.core.compaction.folding import Digest, Fold
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.budget import UsableBudget
 from everfold.core.log.calibration import Calibration
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.sdk_objects import SdkObject
 from everfold.core.log.sessions import SessionRecord, SessionSettings
@@ -31,6 +32,7 @@ from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
+from everfold.core.windows.handing_over import MOST_CHARS
 from everfold.core.windows.rendering import Provider
 from everfold.core.windows.window import Window
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
@@ -187,6 +189,12 @@ class SyncEverfold(Opening[Everfold]):
             agent=agent,
             limit=limit,
         )
+
+    def list_followed(
+        self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT
+    ) -> list[tuple[str, FollowedTranscript]]:
+        """The transcripts that are followed for a user and an agent, each with the session key that it is followed under."""
+        return self._call(self.wrapped.list_followed, user=user, agent=agent)
 
     def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
@@ -610,6 +618,25 @@ class SyncSession(Blocking[Session]):
                 is not before `until`.
         """
         return self._call(self.wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
+
+    def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
+        """What is past of this session, as one text for the model of another program that has compacted its own context.
+
+        Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
+        """
+        return self._call(self.wrapped.hand_over, max_chars=max_chars)
+
+    def recall_past(self, prompt: str, *, through: int) -> str:
+        """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
+
+        With structured memory also what memory has, and other sessions. Empty where nothing is to be recalled, or
+        `recall.enabled` is off.
+
+        Args:
+            prompt: What the user says next.
+            through: The last message that has left that program's context; 0 for none.
+        """
+        return self._call(self.wrapped.recall_past, prompt, through=through)
 
     def tools(self) -> "SyncMemoryTools":
         """Return the tools with which an agent reads and writes memory, and reads past conversations.

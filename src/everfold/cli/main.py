@@ -35,6 +35,14 @@ MODULES: Final = {
         "commands.mcp",
         "Serve a user's memory and past conversations as tools to an MCP client, until it ends.",
     ),
+    "connect": (
+        "commands.connect",
+        "Connect a coding agent, so that it gets back what its own compaction throws away.",
+    ),
+    "disconnect": (
+        "commands.disconnect",
+        "Disconnect a coding agent: take out of its settings exactly what `everfold connect` put in.",
+    ),
     "replay": (
         "commands.replay",
         "Play a transcript message by message, as a live session would, and report the result.",

@@ -7,10 +7,10 @@ passed over and counted, for an import that stops at it would never get past it.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from everfold.adapters.transcripts import coding_agent, rollout
+from everfold.adapters.transcripts import coding_agent, opencode, rollout
 from everfold.adapters.transcripts.rows import Row
 from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, parse_json
@@ -29,6 +29,7 @@ class _Client:
     find_unknown: Callable[[Row], str | None]
     waits: Callable[[Row], bool]
     ends_reply: Callable[[Row], bool] | None
+    has_whole_lines: bool = False
 
 
 _CLIENTS: Final = {
@@ -45,6 +46,14 @@ _CLIENTS: Final = {
         find_unknown=rollout.find_unknown,
         waits=lambda _: False,
         ends_reply=rollout.ends_reply,
+    ),
+    opencode.CLIENT: _Client(
+        read=opencode.read,
+        label_row=opencode.label_row,
+        find_unknown=opencode.find_unknown,
+        waits=lambda _: False,
+        ends_reply=None,
+        has_whole_lines=True,
     ),
 }
 
@@ -71,14 +80,15 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, w
             counts[BROKEN] += 1
         elif (unknown := known.find_unknown(row)) is not None:
             counts[unknown] += 1
-        elif known.label_row(row) not in without:
+        elif known.has_whole_lines or known.label_row(row) not in without:
             sound.append(row)
     conversations = known.read(sound, name) if sound else ()
     lines = {known.label_row(row): row.line for row in sound}
-    held = [] if is_over else [*_list_open(conversations, sound, known), *_list_waiting(sound, conversations, known)]
+    is_whole = is_over or known.has_whole_lines
+    held = [] if is_whole else [*_list_open(conversations, sound, known), *_list_waiting(sound, conversations, known)]
     first_held = min(held, default=None)
     return Growth(
-        conversations=tuple(_before(conversation, lines, first_held) for conversation in conversations),
+        conversations=tuple(_leave_out(one, lines, first_held, without) for one in conversations),
         read_bytes=end_bytes if first_held is None else starts[first_held],
         skipped=counts,
     )
@@ -151,14 +161,14 @@ def _list_waiting(rows: Sequence[Row], conversations: Sequence[Conversation], cl
     return [row.line for row in rows if row.line > last_line and client.waits(row)][:1]
 
 
-def _before(conversation: Conversation, lines: Mapping[str, int], line: int | None) -> Conversation:
-    """A conversation without what begins at a line or later."""
-    if line is None:
-        return conversation
-    return Conversation(
-        name=conversation.name,
-        messages=tuple(message for message in conversation.messages if lines[message.labels[0]] < line),
-        tools=conversation.tools,
-        system=conversation.system,
-        key=conversation.key,
+def _leave_out(
+    conversation: Conversation, lines: Mapping[str, int], held_line: int | None, without: Collection[str]
+) -> Conversation:
+    """A conversation without what begins at a line or later, and without messages of these ids."""
+    kept = tuple(
+        message
+        for message in conversation.messages
+        if message.label not in without
+        and (held_line is None or lines.get(message.labels[0], message.line) < held_line)
     )
+    return replace(conversation, messages=kept)

@@ -1,0 +1,99 @@
+"""Connections: what a client's hooks and the daemon know of each other, in a file of the user's own."""
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from everfold.errors import InvalidInputError
+
+FOLD_LIMIT_TOKENS: Final = 16_000
+"""The context limit that connected sessions fold to: what is kept and digested then fills what a client takes of a hook.
+
+Source: our measurement over the agents' logs: digests, standing instructions and kept messages of 8,000 to 14,000 characters.
+"""
+IDLE_SECS: Final = 1_800.0
+"""The daemon ends after so long without an event. Source: own choice; a start takes about a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """How one client of this user is connected.
+
+    Attributes:
+        client: `claude-code`, `codex` or `opencode`.
+        python: The interpreter that Everfold is installed for.
+        url: The store.
+        config: The settings file; None for none.
+        socket: Where the daemon listens: one for each store.
+    """
+
+    client: str
+    user: str
+    agent: str
+    url: str
+    config: str | None
+    python: str
+    socket: str
+    limit_tokens: int = FOLD_LIMIT_TOKENS
+    idle_secs: float = IDLE_SECS
+
+
+def find_state_folder() -> Path:
+    """Where connections are kept. Source: XDG base directory specification, `XDG_STATE_HOME`."""
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "everfold"
+
+
+def find_default_store() -> str:
+    """The store of connected clients where none is named. Source: as above, `XDG_DATA_HOME`."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return f"sqlite:///{Path(home) / 'everfold' / 'everfold.db'}"
+
+
+def find_socket(url: str) -> str:
+    """The daemon's socket for a store. Its path is short: a socket's must be below 108 bytes."""
+    name = hashlib.sha256(url.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    folder = Path(runtime) / "everfold" if runtime else Path(tempfile.gettempdir()) / f"everfold-{os.getuid()}"
+    return str(folder / f"{name}.sock")
+
+
+def find_path(client: str) -> Path:
+    """The file of a client's connection."""
+    return find_state_folder() / "connections" / f"{client}.json"
+
+
+def write_connection(connection: Connection) -> None:
+    """Keep a connection, for this user alone to read."""
+    path = find_path(connection.client)
+    make_private(path.parent)
+    path.write_text(json.dumps(asdict(connection), indent=2) + "\n", encoding="utf-8")
+    path.chmod(0o600)
+
+
+def read_connection(path: Path) -> Connection:
+    """The connection of a file.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    try:
+        return Connection(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidInputError(f"{path} is no connection: {error}; run `everfold connect` again") from error
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only this user may look into.
+
+    Raises:
+        InvalidInputError: it belongs to another user, or others may write to it.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = folder.stat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise InvalidInputError(f"{folder} belongs to another user, or others may write to it; make it yours alone")
