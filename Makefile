@@ -14,7 +14,7 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 # Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The frameworks whose doors are tested, as their extras are called.
-DOORS := agent-framework google-adk langchain llama-index openai-agents pydantic-ai strands
+DOORS := agent-framework gateway google-adk langchain llama-index openai-agents pydantic-ai strands
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/server.txt requirements/uv.txt requirements/peers.txt \
 	requirements/weak.txt \
 	$(DOORS:%=requirements/door-%.txt)
@@ -77,13 +77,13 @@ weak: $(VENV)/.dev ## Replay real conversations with a small real model writing 
 	@VIRTUAL_ENV=$(abspath bench/.venv-weak) $(UV) pip sync --quiet --require-hashes requirements/weak.txt
 	@$(BIN)/python -m bench.weak_model
 
-doors: $(VENV)/.uv ## Test the door of each framework, in an environment of its own
+doors: $(VENV)/.uv .clis ## Test the door of each framework, in an environment of its own
 	@set -e; for door in $(DOORS); do \
 		echo "doors: $$door"; \
 		test -x .venv-door-$$door/bin/python || $(PYTHON) -m venv .venv-door-$$door; \
 		VIRTUAL_ENV=$(abspath .)/.venv-door-$$door $(UV) pip sync --quiet --require-hashes requirements/door-$$door.txt; \
 		PYTHONPATH=src .venv-door-$$door/bin/python -m pytest --confcutdir tests/doors -W default \
-			tests/doors/test_$$(echo $$door | tr - _).py; \
+			tests/doors/test_$$(echo $$door | tr - _)*.py; \
 	done
 
 agents: $(VENV)/.dev ## Test real coding agents against a scripted provider; fetches 1 GB from npm on the first call
@@ -92,6 +92,10 @@ agents: $(VENV)/.dev ## Test real coding agents against a scripted provider; fet
 		cp requirements/coding-agents/package*.json .coding-agents/ && \
 		npm ci --prefix .coding-agents --ignore-scripts --no-audit --no-fund --loglevel error; }
 	@CODING_AGENTS=$(abspath .coding-agents/node_modules) $(BIN)/python -m pytest -p no:xdist --timeout 900 tests/doors/test_coding_agents.py
+.clis: requirements/clis/package-lock.json ## The coding agents that work through the gateway
+	@mkdir -p .clis && cp requirements/clis/package*.json .clis/
+	@npm ci --prefix .clis --ignore-scripts --no-audit --no-fund --silent
+	@touch .clis
 
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
@@ -145,7 +149,7 @@ mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is 
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
 
 clean: ## Remove the environment and everything that was generated
-	@rm -rf $(VENV) .coding-agents .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .clis .coding-agents .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt

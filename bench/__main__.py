@@ -29,6 +29,7 @@ NAMES = (
     "vectors",
     "server",
     "doors",
+    "gateway",
     "worth",
 )
 MODULES = {"import": "batch_import"}

@@ -461,9 +461,6 @@ class GatewaySettings(_Section):
     recall: bool = Field(
         default=False, description="Recall in requests that pass, instead of `recall.enabled` and whatever that says."
     )
-    history_tools: bool = Field(
-        default=False, description="Offer the model tools to search and read what was folded; the gateway answers them."
-    )
     on_failure: Literal["pass", "refuse"] = Field(
         "pass",
         description="What a request that carries its whole history gets when Everfold itself fails: it is passed on "

@@ -19,7 +19,6 @@ import openai
 import uvicorn
 
 import everfold
-from everfold.server.app import make_app
 from everfold.server.gateway.app import open_gateway
 from everfold.server.opening import open_runtime
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, ToolBrokeError, explode, look_up, run_conformance
@@ -38,6 +37,10 @@ def run_tool(name: str, arguments: dict[str, str]) -> str:
         return f"Error: {error}"
 
 
+async def answer_nothing(*_: object) -> None:
+    """What is behind the gateway's routes."""
+
+
 @asynccontextmanager
 async def run_gateway(store: str, upstream: str) -> AsyncIterator[str]:
     """The address of a gateway over a store."""
@@ -47,7 +50,7 @@ async def run_gateway(store: str, upstream: str) -> AsyncIterator[str]:
     }
     async with (
         open_runtime(store, settings=settings) as runtime,
-        open_gateway(make_app(runtime, routers=()), runtime, hosts=None) as app,
+        open_gateway(answer_nothing, runtime, hosts=None) as app,
     ):
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="off", ws="none"))
         serving = asyncio.create_task(server.serve())

@@ -47,9 +47,10 @@ SERVER_BLOCKS: Final = frozenset(
         "text_editor_code_execution_tool_result",
         "tool_search_tool_result",
         "container_upload",
+        "compaction",
     }
 )
-"""The types of blocks of the tools that Anthropic itself runs."""
+"""The types of blocks of the tools that Anthropic itself runs, and of its own compaction."""
 ANTHROPIC_BLOCKS: Final = SERVER_BLOCKS | {
     "tool_use",
     "tool_result",

@@ -34,6 +34,8 @@ FORMS: Final[Mapping[str, WireFormat]] = {
     "/v1/messages": "anthropic",
 }
 COUNT_PATH: Final = "/v1/messages/count_tokens"
+COMPACT_PATH: Final = "/v1/responses/compact"
+"""Where a client asks OpenAI to compact a list; see docs/reference/providers-compaction.md."""
 CONTEXT_HEADER: Final = "x-everfold-context"
 REASON_HEADER: Final = "x-everfold-reason"
 _UNFOLDED: Final = "everfold failed; the request was passed on unfolded"
@@ -119,7 +121,8 @@ class Gateway:
 
     async def _serve(self, asked: _Asked, receive: Receive, answer: "_Answer") -> None:
         form = FORMS.get(asked.path) if asked.method == "POST" else None
-        body = _read_json(asked.body) if form is not None or asked.path == COUNT_PATH else None
+        is_read = form is not None or asked.path in (COUNT_PATH, COMPACT_PATH)
+        body = _read_json(asked.body) if is_read else None
         known = body if isinstance(body, dict) else {}
         caller = await identify(self._runtime, asked.headers, asked.address, known)
         turn = Turn(request=None, body=asked.body, context="passed")
@@ -127,6 +130,9 @@ class Gateway:
             turn = await self._begin(form, body, asked, caller)
         elif asked.path == COUNT_PATH:
             turn = await self._count(body, asked, caller) or turn
+        elif asked.path == COMPACT_PATH:
+            turn = await self._begin_compaction(body, asked, caller)
+            form = "responses"
         try:
             headers = choose_headers(asked.headers, upstream_key=caller.upstream_key)
             async with _until_left(receive):
@@ -151,6 +157,15 @@ class Gateway:
                     "its past; try again"
                 ) from error
             return Turn(request=request, body=asked.body, context="unfolded", reason=_UNFOLDED)
+
+    async def _begin_compaction(self, body: JsonValue, asked: _Asked, caller: Caller) -> Turn:
+        """The turn of a request that has the provider compact a list: it goes on as it came, and its answer is stored."""
+        try:
+            request = read_request("responses", body)
+            return await self._turns.begin_compaction(request, caller, asked.body)
+        except Exception:
+            _logger.exception("a compaction by the provider was passed on without being stored")
+            return Turn(request=None, body=asked.body, context="passed")
 
     async def _count(self, body: JsonValue, asked: _Asked, caller: Caller) -> Turn | None:
         """What a count of tokens is to be of; None for the request as it came."""
@@ -217,7 +232,11 @@ class Gateway:
     async def _store(self, turn: Turn, reply: Reply, *, is_whole: bool) -> None:
         """Store a reply. The client has it already: what fails here costs no answer, and its next request brings it."""
         try:
-            if is_whole:
+            if turn.is_compaction and is_whole:
+                await self._turns.finish_compaction(turn, reply)
+            elif turn.is_compaction:
+                return
+            elif is_whole:
                 await self._turns.finish(turn, reply)
             else:
                 await self._turns.break_off(turn, reply)

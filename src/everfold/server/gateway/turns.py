@@ -20,7 +20,14 @@ from typing import Final, Literal, cast
 from everfold.core.conversations.choosing import Choice, choose, choose_named
 from everfold.core.conversations.hashes import chain_given, hash_text
 from everfold.core.conversations.replies import Reply, encode_body
-from everfold.core.conversations.requests import ClientRequest, ReadList, order_results, read_list, write_request
+from everfold.core.conversations.requests import (
+    ClientRequest,
+    ReadList,
+    order_results,
+    read_list,
+    read_request,
+    write_request,
+)
 from everfold.core.log.client_lists import NO_LIST, ClientList
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.json_values import JsonValue
@@ -53,6 +60,7 @@ class Turn:
         reason: Why, where it was passed on.
         conversation: Where its reply is stored; None for nowhere.
         is_named: The request named its session, and may carry only what is new.
+        is_compaction: The provider is to compact a list, and no model answers.
     """
 
     request: ClientRequest | None
@@ -62,6 +70,7 @@ class Turn:
     conversation: Conversation | None = None
     window: Window | None = None
     is_named: bool = False
+    is_compaction: bool = False
 
     @property
     def session_id(self) -> str:
@@ -252,10 +261,19 @@ class Turns:
     async def _releasing(self, conversation: Conversation) -> AsyncIterator[None]:
         """Let a conversation go where what is done with it fails; what is known of it may be half of what happened."""
         try:
+            async with self._forgetting(conversation):
+                yield
+        except BaseException:
+            conversation.lock.release()
+            raise
+
+    @asynccontextmanager
+    async def _forgetting(self, conversation: Conversation) -> AsyncIterator[None]:
+        """Keep a conversation no longer at hand where what is done with it fails; it is read again then."""
+        try:
             yield
         except BaseException:
             self._forget(conversation)
-            conversation.lock.release()
             raise
 
     def _remember(self, conversation: Conversation, caller: Caller | None = None) -> None:
@@ -318,6 +336,37 @@ class Turns:
         ]
         return Turn(request=request, body=encode_body(write_request(request, rendered)), context="folded")
 
+    async def begin_compaction(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
+        """A request by which a client has its provider compact a list. It goes on as it came.
+
+        Where the list is a known conversation's, that one is locked until the answer is stored.
+
+        Raises:
+            EverfoldError: the request cannot be read; nothing is locked.
+        """
+        read = order_results(self._read_list(request, caller))
+        while True:
+            found = await self._find(read, caller, _make_seed(caller))
+            conversation = found.conversation
+            if conversation is None or found.choice.kind not in ("continue", "retry"):
+                return Turn(request=request, body=own, context="passed")
+            if await _wait_for(conversation):
+                continue
+            await conversation.lock.acquire()
+            if conversation.client_list is found.client_list:
+                return Turn(request=request, body=own, context="passed", conversation=conversation, is_compaction=True)
+            conversation.lock.release()
+
+    async def finish_compaction(self, turn: Turn, reply: Reply) -> None:
+        """Store what the provider made of a list, and that the client holds that from now on."""
+        conversation, request, wire = turn.conversation, turn.request, reply.wire
+        if conversation is None or request is None or wire is None:
+            return
+        items = read_request("responses", {"input": wire["output"]})
+        async with self._forgetting(conversation):
+            await conversation.replace_list(order_results(read_list(items)))
+            self._remember(conversation)
+
     async def shrink(self, turn: Turn) -> Turn | None:
         """The turn with a smaller window, after the provider found the request too long; None where it cannot be smaller."""
         request, conversation, window = turn.request, turn.conversation, turn.window
@@ -343,7 +392,7 @@ class Turns:
         conversation = turn.conversation
         if conversation is None or turn.request is None:
             return
-        try:
+        async with self._forgetting(conversation):
             if reply.wire is not None and reply.is_whole:
                 await conversation.reply(reply.wire, turn.request.form)
             elif not reply.is_whole:
@@ -351,21 +400,15 @@ class Turns:
             if turn.window is not None and reply.counted_tokens and not _is_hiding(turn):
                 await conversation.session.observe_usage(turn.window, counted_tokens=reply.counted_tokens)
             self._remember(conversation)
-        except BaseException:
-            self._forget(conversation)
-            raise
 
     async def break_off(self, turn: Turn, reply: Reply) -> None:
         """Store what was said of a reply that its client or its provider has left."""
         conversation = turn.conversation
         if conversation is None:
             return
-        try:
+        async with self._forgetting(conversation):
             await conversation.break_off(reply.text, reason="the client left before the reply was whole")
             self._remember(conversation)
-        except BaseException:
-            self._forget(conversation)
-            raise
 
     def end(self, turn: Turn) -> None:
         """Let the conversation of a turn go."""
