@@ -1,0 +1,30 @@
+"""What a first start of the server tells."""
+
+from pathlib import Path
+
+import pytest
+
+from everfold.cli.opening.serving import Start, link_with_key, make_first_key
+from everfold.server.opening import open_runtime
+from everfold.testing.kit.builders import talk
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_first_start_opens_the_newest_session(tmp_path: Path) -> None:
+    """The first start makes a key and opens the newest session, or the list where there is none; a later start opens nothing."""
+    async with open_runtime(f"sqlite:///{tmp_path / 'empty.db'}") as runtime:
+        assert (await make_first_key(runtime)).page == "sessions"
+    async with open_runtime(f"sqlite:///{tmp_path / 'a.db'}") as runtime:
+        await (await runtime.engine.session(agent="one")).append(talk(2))
+        newest = await runtime.engine.session(agent="two")
+        first = await make_first_key(runtime)
+        assert first.page == f"sessions/{newest.id}"
+        assert first.secret is not None
+        assert await make_first_key(runtime) == Start()
+
+
+@pytest.mark.parametrize("address", ["http://0.0.0.0:8420/", "http://127.0.0.1:8420"])
+def test_the_link_leads_to_this_machine(address: str) -> None:
+    """A server on every address is opened by loopback; the key stands in the fragment alone."""
+    assert link_with_key(address, "ef_1", to="sessions") == "http://127.0.0.1:8420/#sign-in?key=ef_1&to=sessions"
