@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from everfold.core.conversations.choosing import Choice, choose, choose_named
-from everfold.core.conversations.hashes import chain_given, hash_text
+from everfold.core.conversations.hashes import GivenMessage, chain_given, chain_next, hash_text
 from everfold.core.conversations.replies import Reply, encode_body
 from everfold.core.conversations.requests import (
     ClientRequest,
@@ -101,6 +101,9 @@ class Turns:
     _tips: dict[Tip, Conversation] = field(default_factory=dict, init=False)
     _starting: dict[bytes, tuple[asyncio.Lock, int]] = field(default_factory=dict, init=False)
     _read: OrderedDict[tuple[str, bytes], ReadList] = field(default_factory=OrderedDict, init=False)
+    _chains: OrderedDict[tuple[str, bytes, bytes], tuple[Sequence[GivenMessage], list[bytes]]] = field(
+        default_factory=OrderedDict, init=False
+    )
 
     async def begin(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
         """Store what is new of a request, and give what goes to the provider. The conversation is locked then.
@@ -164,10 +167,25 @@ class Turns:
 
     def _find_tip(self, read: ReadList, caller: Caller, seed: bytes) -> Conversation | None:
         """The conversation at hand whose whole list the request begins with."""
-        for chain in reversed(chain_given(seed, read.given)):
+        for chain in reversed(self._chain(read, caller, seed)):
             if (found := self._tips.get((caller.user, caller.agent, chain))) is not None:
                 return found
         return None
+
+    def _chain(self, read: ReadList, caller: Caller, seed: bytes) -> list[bytes]:
+        """The chains of a request's list; those that the one before it has in common with it are not hashed again."""
+        key = (caller.user, seed, read.given[0].content if read.given else b"")
+        given, chains = self._chains.get(key, ((), []))
+        pairs = zip(given, read.given, strict=False)
+        count = next((at for at, (old, new) in enumerate(pairs) if old is not new), min(len(given), len(read.given)))
+        made = chains[:count]
+        for message in read.given[count:]:
+            made.append(chain_next(seed, made[-1] if made else seed, message))
+        self._chains[key] = (read.given, made)
+        self._chains.move_to_end(key)
+        while len(self._chains) > MOST_READ_LISTS:
+            self._chains.popitem(last=False)
+        return made
 
     async def _find_user(self, caller: Caller) -> UserId | None:
         return await self.engine.admin.users.find_id(caller.user)

@@ -83,7 +83,8 @@ def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> 
 
 def _count_same(before: Sequence[ClientMessage], after: Sequence[ClientMessage]) -> int:
     pairs = zip(before, after, strict=False)
-    return next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+    shorter = min(len(before), len(after))
+    return next((at for at, (old, new) in enumerate(pairs) if old is not new and old != new), shorter)
 
 
 def chain_messages(
