@@ -148,7 +148,10 @@ def list_shots(told: Told) -> list[Shot]:
 def take(page: Page, shot: Shot, suffix: str) -> None:
     """Take one picture of one place, after clicking what the selectors name, with the element `of` on it."""
     page.evaluate("place => { location.hash = place }", f"#{shot.place}")
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(700)
+    page.locator(".main h1:visible, .main h2:visible, .chat-head:visible").first.wait_for()
+    page.locator(".loading").first.wait_for(state="hidden")
+    page.wait_for_timeout(500)
     for selector in shot.clicks:
         page.locator(selector).first.click()
         page.wait_for_timeout(800)

@@ -21,7 +21,7 @@ from everfold.server.runtime import Runtime
 
 T = TypeVar("T")
 
-READY_SECS: Final = 120
+READY_SECS: Final = 300
 PATIENCE_MS: Final = 60_000
 """How long a page may take for anything: a machine that does other things beside is slow."""
 SCREEN: Final[ViewportSize] = {"width": 1280, "height": 800}

@@ -8,6 +8,7 @@ from everfold.core.log.messages import Message, TextPart
 TITLE_CHARS: Final = 80
 PREVIEW_CHARS: Final = 140
 _MARKS: Final = re.compile(r"^\s*(\[\[keep\]\]|#{1,6} |[-*>] |```\w*)\s*", re.IGNORECASE)
+_EMPHASIS: Final = re.compile(r"\*\*|`")
 _SENTENCE: Final = re.compile(r"(.{30,}?[.!?])\s")
 _READ_CHARS: Final = 2_000
 """How far into a message a line is looked for."""
@@ -33,7 +34,7 @@ def _read_words(message: Message | None) -> str:
     if message is None:
         return ""
     text = "\n".join(part.text for part in message.view.parts if isinstance(part, TextPart))[:_READ_CHARS]
-    return " ".join(_MARKS.sub("", text).split())
+    return " ".join(_EMPHASIS.sub("", _MARKS.sub("", text)).split())
 
 
 def _shorten(text: str, most_chars: int) -> str:

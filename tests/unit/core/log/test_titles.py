@@ -31,6 +31,7 @@ def test_a_title_drops_the_mark_of_its_line() -> None:
     """The marks of a heading, a list and a pin are no words of a title."""
     for mark in ("# ", "- ", "> ", "[[keep]] ", "[[KEEP]]\n"):
         assert make_title(say(f"{mark}The kiln")) == "The kiln"
+    assert make_preview(say("It is **1,220 degrees** in `north`.")) == "It is 1,220 degrees in north."
 
 
 def test_lines_are_short() -> None:

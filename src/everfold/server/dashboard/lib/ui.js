@@ -204,7 +204,7 @@ export const Time = ({ at, empty = "–" }) =>
 
 /** An id, short; a click copies all of it. */
 export const Id = ({ value, label = "id" }) => value ? html`
-  <button type="button" class="id" title=${String(value)} aria-label=${`Copy ${label} ${value}`} onClick=${event => { event.stopPropagation(); copy(String(value)); }}>
+  <button type="button" class="id" title=${String(value)} aria-label=${`Copy ${label} ${shortId(value)}`} onClick=${event => { event.stopPropagation(); copy(String(value)); }}>
     ${shortId(value)}<${Icon} name="copy" /></button>` : html`<span class="soft">–</span>`;
 
 export const Tag = ({ kind = "", title, children }) => html`<span class=${`tag ${kind}`} title=${title} dir="auto">${children}</span>`;

@@ -1,5 +1,5 @@
 // The list of sessions, the search over their messages, and the page of one session.
-import { useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { useEngineEvents } from "../lib/live.js";
@@ -24,6 +24,7 @@ function SessionList({ params }) {
   const user = params.user || "", agent = params.agent || "", order = params.order || "newest";
   const [question, setQuestion] = useState(params.q || "");
   const late = useDebounced(question.trim(), 250);
+  useEffect(() => setQuestion(params.q || ""), [params.q]);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
   useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...change }), { replace: true });

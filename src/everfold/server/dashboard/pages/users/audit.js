@@ -15,7 +15,7 @@ export function Audit({ user }) {
   const list = usePages(cursor => get(pathOf`/api/users/${user.id}/memory/audit`, { cursor, action, limit: 100 }), [user.id, action], page => page.entries);
   return html`
     <section class="card" aria-label="Audit">
-      <div class="card-head"><h2>Audit</h2><span class="small soft">Every read, write and erase of this user's memory: ids and counts, no text</span>
+      <div class="card-head"><h2>Audit</h2><span class="small soft">Reads, writes and erases: ids and counts, no text</span>
         <select class="audit-action" aria-label="Action" value=${action} onChange=${event => setAction(event.target.value)}><option value="">All actions</option>${ACTIONS.map(one => html`<option key=${one} value=${one}>${one}</option>`)}</select>
         <button type="button" onClick=${list.reload}>Refresh</button></div>
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />

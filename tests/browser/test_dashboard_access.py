@@ -1,0 +1,84 @@
+"""Every page of the dashboard for people without a mouse or without eyes: axe-core finds nothing serious, and Tab goes everywhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+from tests.browser.conftest import SCREEN, Dashboard, serve_dashboard
+from tests.browser.test_dashboard_pages import CONFIG, Seeded, go, seed
+
+AXE = Path(__file__).parent.parent / "data" / "axe" / "axe.min.js"
+PHONE: ViewportSize = {"width": 390, "height": 800}
+FIND_SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .filter(found => ["serious", "critical"].includes(found.impact))
+    .map(found => `${found.id}: ${found.nodes[0].html.slice(0, 200)}`)"""
+WATCH_FOCUS = """() => {
+    window.reached = new Set();
+    document.addEventListener("focusin", event => window.reached.add(event.target));
+}"""
+IS_BACK = "() => document.activeElement === document.body"
+LIST_MISSED = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter(node => node.tabIndex >= 0 && !node.disabled && !node.closest("fieldset:disabled") && node.checkVisibility()
+        && !(node.type === "radio" && !node.checked) && !window.reached.has(node))
+    .map(node => node.outerHTML.slice(0, 120))"""
+MOST_TABS = 400
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """A server with settings in which compactions and memory are at work."""
+    with serve_dashboard(tmp_path_factory.mktemp("access"), CONFIG) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def places(dashboard: Dashboard) -> list[str]:
+    """Every page, each with something on it."""
+    seeded: Seeded = dashboard.run(seed)
+    user, folded = f"users/{seeded.user_id}", f"sessions/{seeded.folded}"
+    tabs = ("memory", "sessions", "extractions", "dreams", "quarantine", "audit")
+    return [
+        "home",
+        *(f"{user}/{tab}" for tab in tabs),
+        "sessions",
+        "sessions?q=kiln",
+        *(f"{folded}{place}" for place in ("?seq=3", "/log?seq=3", "/compactions", "/window")),
+        f"sessions/{seeded.formatted}/log?seq=1",
+        "agents/shop",
+        "chat/shop",
+        "system",
+    ]
+
+
+def look(page: Page, places: list[str]) -> list[str]:
+    """What is serious on these pages."""
+    found = list[str]()
+    page.evaluate(AXE.read_text("utf-8"))
+    for place in places:
+        go(page, place)
+        found += [f"{place}: {one}" for one in page.evaluate(FIND_SERIOUS)]
+    return found
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(SCREEN, "light"), (SCREEN, "dark"), (PHONE, "light")])
+def test_nothing_serious_is_found(
+    dashboard: Dashboard, places: list[str], chromium: Browser, size: ViewportSize, scheme: str
+) -> None:
+    """No page has a serious violation: names, roles, contrasts and structure are right in both colours and on a phone."""
+    with dashboard.own_page(chromium, viewport=size, color_scheme=scheme, bypass_csp=True) as page:  # for axe's styles
+        assert look(page, places) == []
+
+
+def test_tab_goes_everywhere(dashboard: Dashboard, places: list[str], chromium: Browser) -> None:
+    """From the top of every page, Tab reaches every control that can be reached, and leads out again."""
+    with dashboard.own_page(chromium) as page:
+        for place in places:
+            go(page, place)
+            page.evaluate("document.activeElement.blur()")
+            page.evaluate(WATCH_FOCUS)
+            for _ in range(MOST_TABS):
+                page.keyboard.press("Tab")
+                if page.evaluate(IS_BACK):
+                    break
+            assert (place, page.evaluate(LIST_MISSED)) == (place, [])
