@@ -76,7 +76,7 @@ def test_help_has_an_example(run: Callable[..., Result], name: str) -> None:
 def test_the_commands_are_those_that_were_promised() -> None:
     """The command line has the commands of the documentation, no more and no fewer."""
     promised = (
-        "agents api-keys audit backup cancel chat compact compactions completion config connect demo disconnect dream dreams erase export hands import mcp memory note quarantine refresh replay restore retry search serve sessions show "
+        "agents api-keys audit backup cancel chat compact compactions completion config connect demo disconnect dream dreams erase export gateway hands import mcp memory note quarantine refresh replay restore retry search serve sessions show "
         "sources store topics users verify wipe worker"
     )
     assert promised.split() == sorted(GROUP.commands)

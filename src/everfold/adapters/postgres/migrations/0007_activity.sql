@@ -1,3 +1,4 @@
+-- expand
 -- The figures of each day, over all users: the day is its number from 1970-01-01 on, in UTC.
 -- What was stored before is counted once, by when it was said; what requests had is not known of that time.
 CREATE TABLE activity_days (
