@@ -23,7 +23,7 @@ SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)
 VALUES (:id, :user_key, :place, :status, :shelf, :identity, :revision, :written_revision, :content)
-ON CONFLICT (user_key, id) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: update_item
 UPDATE items
