@@ -14,10 +14,10 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 # Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The frameworks whose doors are tested, as their extras are called.
-DOORS := agent-framework gateway google-adk langchain llama-index openai-agents pydantic-ai strands
+DOORS := agent-framework google-adk langchain llama-index openai-agents pydantic-ai strands
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/server.txt requirements/uv.txt requirements/peers.txt \
 	requirements/weak.txt \
-	$(DOORS:%=requirements/door-%.txt)
+	$(DOORS:%=requirements/door-%.txt) requirements/door-gateway.txt
 
 # Compiled modules are kept in .venv, where they are in nobody's way: the tests start a hundred programs, and each
 # would compile half of what it imports anew.
@@ -78,7 +78,7 @@ weak: $(VENV)/.dev ## Replay real conversations with a small real model writing 
 	@$(BIN)/python -m bench.weak_model
 
 doors: $(VENV)/.uv .clis ## Test the door of each framework, in an environment of its own
-	@set -e; for door in $(DOORS); do \
+	@set -e; for door in $(DOORS) gateway; do \
 		echo "doors: $$door"; \
 		test -x .venv-door-$$door/bin/python || $(PYTHON) -m venv .venv-door-$$door; \
 		VIRTUAL_ENV=$(abspath .)/.venv-door-$$door $(UV) pip sync --quiet --require-hashes requirements/door-$$door.txt; \
@@ -125,7 +125,7 @@ lock: $(VENV)/.uv ## Rewrite requirements/ after pyproject.toml changed; keeps t
 	@$(COMPILE) --group lock --output-file requirements/uv.txt
 	@$(COMPILE) --override requirements/peers-overrides.in requirements/peers.in --output-file requirements/peers.txt
 	@$(COMPILE) --no-deps requirements/weak.in --output-file requirements/weak.txt
-	@set -e; for door in $(DOORS); do \
+	@set -e; for door in $(DOORS) gateway; do \
 		$(COMPILE) pyproject.toml --extra $$door requirements/door-$$door.in --output-file requirements/door-$$door.txt; \
 	done
 	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' $(LOCKS)

@@ -93,7 +93,7 @@ async def test_a_query_writes_what_it_used_and_nothing_else(
     assert "16:40" in answer
     changed = {name for name in after if after[name] != before[name]}
     assert len(before) > 20
-    assert changed == {"model_calls"}
+    assert changed == {"model_calls", "activity_days"}  # the call, and the figures of its day
     (row,) = [row for row in after["model_calls"] if row not in before["model_calls"]]
     assert "hand" in row
     async with opened({"plain": hand}, url=url) as agents:

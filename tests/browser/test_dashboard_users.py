@@ -440,6 +440,9 @@ def test_the_keyboard_alone_is_enough(dashboard: Dashboard, chromium: Browser) -
         expect(page.get_by_label("Key")).to_be_focused()
         page.keyboard.type(dashboard.secret)
         page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Home")).to_be_visible()
+        page.keyboard.press("g")
+        page.keyboard.press("u")
         page.get_by_label("Search users by name").wait_for()
         page.keyboard.press("/")
         page.keyboard.type("ada")
@@ -469,12 +472,15 @@ def test_the_keyboard_alone_is_enough(dashboard: Dashboard, chromium: Browser) -
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.get_by_role("tab", name="Memory").focus()
         page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("tab", name="Sessions")).to_have_attribute("aria-selected", "true")
+        page.keyboard.press("ArrowRight")
         expect(page.get_by_role("tab", name="Extraction audit")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_phone_shows_a_list_then_a_person(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
     """At 390 pixels every page fits; the rail fills the page, a person takes its place, and there is a way back."""
     with dashboard.own_page(chromium, viewport={"width": 390, "height": 800}, has_touch=True) as page:
+        go(page, "#users")
         page.get_by_label("Search users by name").fill("ada")
         page.get_by_role("option", name="Ada Lovelace").tap()
         expect(page.get_by_role("listbox", name="Users")).to_be_hidden()

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from everfold.cli.main import MODULES, RENAMED, app, load_command
 
-LONG_RUNNING: Final = frozenset({"demo", "serve"})
+LONG_RUNNING: Final = frozenset({"demo", "gateway", "serve"})
 
 
 def list_command_lines(long: str) -> Iterator[list[str]]:

@@ -16,7 +16,7 @@ from everfold.config import list_settings
 
 pytestmark = pytest.mark.anyio
 
-HERE = ("host", "port", "public_url", "body_limit_bytes", "requests_per_minute", "drain_secs")
+HERE = ("host", "port", "public_url", "body_limit_bytes", "import_limit_bytes", "requests_per_minute", "drain_secs")
 
 
 BOUNDS = (
@@ -52,6 +52,16 @@ async def test_a_larger_body_is_refused(tmp_path: Path, limit: int, status: int)
         untold = await client.post("/api/users", content=stream(), headers={"Content-Type": "application/json"})
         assert [told.status_code, untold.status_code] == [status, status]
         assert len((await client.get("/api/users")).json()["users"]) == (3 if status == 201 else 1)
+
+
+@pytest.mark.parametrize(("limit", "status"), [(100, 413), (1_000, 200)])
+async def test_a_larger_import_is_refused(tmp_path: Path, limit: int, status: int) -> None:
+    """A file beyond the limit of imports is 413, whatever other bodies may have."""
+    settings = {"server": {"import_limit_bytes": limit, "body_limit_bytes": 100}}
+    async with serve(tmp_path / "a.db", settings) as served, served.client(await served.key("admin")) as client:
+        file = b'[{"role": "user", "content": "' + b"a" * 200 + b'"}]'
+        answer = await client.post("/api/imports", content=file, headers={"Content-Type": "application/octet-stream"})
+        assert answer.status_code == status
 
 
 @pytest.mark.parametrize(("per_minute", "refused"), [(60, True), (0, False)])

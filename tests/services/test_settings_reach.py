@@ -246,7 +246,7 @@ def test_every_key_has_a_case() -> None:
     elsewhere |= {key for key in list_settings() if key.startswith("hands.")} | set(IN_AGENTS.split())
     elsewhere |= {key for key in list_settings() if key.startswith("embed.")} | set(IN_MEMORY_SETTINGS.split())
     elsewhere |= {
-        key for key in list_settings() if key.startswith(("server.", "workers.", "prices."))
+        key for key in list_settings() if key.startswith(("server.", "gateway.", "workers.", "prices."))
     }  # in the tests of the server
     cases = set(CASES) | set(MODEL_CASES) | set(WORK_CASES) | elsewhere
     assert cases == set(list_settings())

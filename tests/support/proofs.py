@@ -307,8 +307,8 @@ class Prover:
         shown = set(_shown_seqs(window))
         gone = [seq for seq in range(1, window.report.watermark + 1) if seq not in shown and seq not in self.erased]
         notes = await self.session._store.read_notes(self.session.id, gone)
-        lines = [line for note in notes for line in note.lines if line.standing]
-        lines = [line for line in lines if measure_strength(line.kind, line.quote)]
+        told = [line for note in notes for line in note.lines if line.standing]
+        lines = [line for line in told if measure_strength(line.kind, line.quote)]
         standing = [line for line in lines if not has_ended(line, _LATE)]
         flat_block = _squeeze(block)
         absent = {
@@ -321,7 +321,7 @@ class Prover:
         if len(missing) > count or any(line.seq not in named for line in missing):
             notes = await self.session._store.read_notes(self.session.id, sorted(shown))
             beside = [line for note in notes for line in note.lines if line.standing]
-            missing = [line for line in missing if not _is_superseded(line, [*standing, *beside])]
+            missing = [line for line in missing if not _is_superseded(line, [*told, *beside])]  # by any, however weak
         has_room = window.report.usable_tokens * self.session.settings.policy.standing_ratio >= LEAST_BLOCK_TOKENS
         _hold(
             not has_room or (len(missing) <= count and all(line.seq in named for line in missing)),

@@ -298,7 +298,7 @@ def test_again_answers_a_stopped_answer_anew(at_terminal: AtTerminal) -> None:
         terminal.wait_for("A whole answer.")
         terminal.wait_for("you >")
         terminal.type("/again\r")
-        terminal.wait_for("nothing waits for an answer")
+        terminal.wait_for("no message waits for an answer")
         terminal.wait_for("you >")
         terminal.type("\x04")
         assert terminal.end() == 0

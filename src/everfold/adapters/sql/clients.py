@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from everfold.adapters.sql.database import Database, Row
+from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.owners import find_agent_key, find_user_key
 from everfold.adapters.sql.places import Places
 from everfold.core.log.client_lists import ClientKind, ClientList, ClientListChange, ClientMessage
@@ -117,8 +117,10 @@ def _write(user_key: int, session_key: int, place: int, message: ClientMessage) 
 
 def forget_in_client_list(database: Database, user_key: int, session_key: int, seq: int) -> None:
     """Remove from a client's list what an erased message was hashed to: its own hash, and every one made with it."""
-    for query in ("forget_client_tail", "forget_client_chains", "forget_client_content"):
-        database.run(query, user_key=user_key, session_key=session_key, seq=seq)
+    keys: dict[str, SqlValue] = {"user_key": user_key, "session_key": session_key, "seq": seq}
+    if database.run("forget_client_content", **keys):
+        database.run("forget_client_tail", **keys)
+        database.run("forget_client_chains", **keys)
 
 
 def erase_client_list(database: Database, user_key: int, session_key: int) -> None:
