@@ -253,7 +253,9 @@ async def open_agent(
         await opened.client.close()
 
 
-@pytest.mark.parametrize("speaker", [ChatSpeaker, ResponsesSpeaker, MessagesSpeaker])
+@pytest.mark.parametrize(
+    "speaker", [ChatSpeaker, pytest.param(ResponsesSpeaker, marks=pytest.mark.slow), MessagesSpeaker]
+)
 async def test_passes_the_conformance_run(tmp_path: Path, speaker: Callable[[str, Lists], Speaker]) -> None:
     """A provider's own SDK passes the run that every door passes, with nothing but another base URL."""
     await run_conformance(partial(open_agent, speaker=speaker, lists={}), everfold.open, tmp_path)
