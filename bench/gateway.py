@@ -66,14 +66,16 @@ def _measure_added(provider: str, address: str, count: int, most: float, pairs_c
 
 
 def _measure_first_byte(provider: str, address: str, pairs_count: int) -> Row:
-    """Milliseconds by which the first byte of a stream comes later."""
+    """Milliseconds by which the first byte of a stream comes later, in a conversation that goes on."""
     messages = _make_history(20, about="Streamed")
     later = []
     with _connected(provider) as direct, _connected(address) as through:
         for _ in range(pairs_count):
-            alone, both = _time_first(direct, messages), _time_first(through, messages)
+            alone, _ = _time_first(direct, messages)
+            both, said = _time_first(through, messages)
             later.append((both - alone) * 1000)
-            messages = [*messages[:-1], {"role": "user", "content": f"Question {len(later)}?"}]
+            messages.append({"role": "assistant", "content": said})
+            messages.append({"role": "user", "content": f"Question {len(messages)}?"})
     return Row(figure="first byte of a stream later by, median", value=statistics.median(later), unit="ms", most=5.0)
 
 
@@ -136,16 +138,17 @@ def _ask(connection: HTTPConnection, messages: Messages) -> tuple[float, bytes]:
     return time.perf_counter() - started, answer
 
 
-def _time_first(connection: HTTPConnection, messages: Messages) -> float:
-    """Seconds until the first byte of a stream is there."""
+def _time_first(connection: HTTPConnection, messages: Messages) -> tuple[float, str]:
+    """Seconds until the first byte of a stream is there, and what the whole stream says."""
     body, headers = _write(messages, is_streamed=True)
     started = time.perf_counter()
     connection.request("POST", _PATH, body, headers)
     response = connection.getresponse()
-    response.read(1)
+    first = response.read(1)
     secs = time.perf_counter() - started
-    response.read()
-    return secs
+    lines = (first + response.read()).decode().split("\n\n")
+    events = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
+    return secs, "".join(event["choices"][0]["delta"].get("content", "") for event in events)
 
 
 async def _stream_all(address: str) -> int:
