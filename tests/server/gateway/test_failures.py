@@ -120,6 +120,21 @@ async def test_a_context_error_compacts_and_is_sent_once_more(
         assert (await (await gateway.engine.session(id=session.id)).verify()).problems == ()
 
 
+async def test_what_a_refusal_repeats_of_the_request_is_not_its_reason(
+    tmp_path: Path, provider: PlayedProvider
+) -> None:
+    """Words of the client that a provider repeats beside another reason compact nothing."""
+    body = {
+        "error": {"message": "unknown tool", "type": "invalid_request_error"},
+        "input": "How long is a context window?",
+    }
+    provider.plan += [Planned(status=400, body=body)]
+    async with run_gateway(tmp_path / "g.db", provider.url, {"gateway": {"context_limit": 16000}}) as gateway:
+        messages = [turn for number in range(12) for turn in (say(f"Question {number}? {LONG}"), answered("Fine."))]
+        answer = await gateway.ask([*messages, say("How long is a context window?")])
+        assert (answer.status_code, answer.json(), len(provider.sent)) == (400, body, 1)
+
+
 async def test_errors_pass_with_status_body_and_headers(gateway: Gateway, provider: PlayedProvider) -> None:
     """What the provider refuses is told as the provider told it."""
     body = {"error": {"message": "slow down", "type": "rate_limit"}}

@@ -259,33 +259,6 @@ def _list_objects(value: JsonValue) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-_TOO_LONG: Final = (
-    "context_length_exceeded",
-    "exceed_context_size",
-    "exceeds the available context size",
-    "maximum context length",
-    "context length",
-    "context window",
-    "prompt is too long",
-    "input is too long",
-    "too many tokens",
-    "reduce the length",
-)
-"""How a request that is too large is told, in a code or in words.
-
-Source: the error pages of OpenAI and Anthropic; the servers of llama.cpp, vLLM and Ollama.
-"""
-_TOO_LONG_STATUSES: Final = frozenset({400, 413, 422, 500})
-
-
-def is_too_long(status: int, body: bytes) -> bool:
-    """Whether a provider refused a request because it does not fit the model's context."""
-    if status not in _TOO_LONG_STATUSES:
-        return False
-    text = body[:20_000].decode("utf-8", "replace").casefold()
-    return any(one in text for one in _TOO_LONG)
-
-
 def encode_body(body: JsonObject) -> bytes:
     """A body as bytes."""
     return encode_json(body, at="request")

@@ -16,10 +16,11 @@ import anyio
 import httpx2
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from everfold.core.conversations.replies import Reply, StreamedReply, is_too_long, read_reply
+from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
 from everfold.core.conversations.requests import read_request
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
+from everfold.core.text.refusals import find_message, is_too_long
 from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
 from everfold.server.gateway.callers import SESSION_HEADER, Caller, identify
 from everfold.server.gateway.turns import Turn, Turns
@@ -189,7 +190,7 @@ class Gateway:
                 await self._pass_reply(turn, form, response, answer)
                 return
             refusal = await response.aread()
-            smaller = await self._turns.shrink(turn) if is_too_long(response.status_code, refusal) else None
+            smaller = await self._turns.shrink(turn) if _tells_too_long(response.status_code, refusal) else None
             if smaller is None:
                 await answer.send_whole(response, turn, refusal)
                 return
@@ -322,6 +323,15 @@ def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:
     if turn.reason:
         headers.append((REASON_HEADER.encode(), turn.reason[:200].encode("ascii", "replace")))
     return headers
+
+
+def _tells_too_long(status: int, refusal: bytes) -> bool:
+    """Whether a provider refused a request because it does not fit the model's context."""
+    body = _read_json(refusal)
+    said = refusal.decode("utf-8", "replace") if body is None else body
+    error = body.get("error") if isinstance(body, dict) else None
+    named = error if isinstance(error, dict) else {}
+    return is_too_long(status, named.get("code"), named.get("type"), find_message(said))
 
 
 def _read_json(body: bytes) -> JsonValue:
