@@ -9,11 +9,11 @@ Source: the API references of Anthropic (messages, streaming) and OpenAI (Respon
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
-from threading import Thread
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
+
+from everfold.testing.kit.loopback import Loopback
 
 BIG: Final = "FILL-THE-CONTEXT"
 SUMMARY: Final = "<summary>The user and the assistant talked about the project.</summary>"
@@ -21,30 +21,18 @@ SUMMARY: Final = "<summary>The user and the assistant talked about the project.<
 Event = tuple[str, dict[str, Any]]
 
 
-class SummingProvider:
+class SummingProvider(Loopback):
     """The server, for as long as it is entered."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
         self._numbers = count(1)
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        super().__init__(_make_handler(self))
 
     @property
     def url(self) -> str:
         """The base address for a client of OpenAI."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        return f"{super().url}/v1"
 
     def find_request(self, prompt: str) -> list[str]:
         """The texts of the newest request that has a prompt and is no request for a title."""

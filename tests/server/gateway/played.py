@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from threading import Event
+from typing import Any
+
+from everfold.testing.kit.loopback import Loopback
 
 Body = dict[str, Any]
 
@@ -59,7 +60,7 @@ class Sent:
         return self.raw.decode()
 
 
-class PlayedProvider:
+class PlayedProvider(Loopback):
     """The server, for as long as it is entered.
 
     Attributes:
@@ -72,25 +73,11 @@ class PlayedProvider:
         self.plan: deque[Planned] = deque()
         self.released = Event()
         self._count = 0
-        self._http = _Http(("127.0.0.1", 0), _make_handler(self))
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        super().__init__(_make_handler(self))
 
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def release(self) -> None:
+        """Let every answer that is held go on."""
         self.released.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
     def take(self, sent: Sent) -> tuple[Planned, str]:
         """Keep a request, and give its answer with the usual text."""
@@ -98,11 +85,6 @@ class PlayedProvider:
         self._count += 1
         planned = self.plan.popleft() if self.plan else Planned()
         return planned, f"Reply {self._count}." if planned.text is None else planned.text
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 1024
 
 
 def _make_handler(provider: PlayedProvider) -> type[BaseHTTPRequestHandler]:

@@ -10,12 +10,11 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
-from types import TracebackType
-from typing import Self
+from http.server import BaseHTTPRequestHandler
+from threading import Event
 
 from everfold.core.primitives.json_values import JsonObject
+from everfold.testing.kit.loopback import Loopback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Asked:
     body: JsonObject
 
 
-class ModelServer:
+class ModelServer(Loopback):
     """Gives its answers in order, the last one again and again.
 
     Attributes:
@@ -53,25 +52,11 @@ class ModelServer:
         self.asked: list[Asked] = []
         self._answers = answers or (Answer(body=openai_answer("Fine.")),)
         self._is_closing = Event()
-        self._http = _Http(("127.0.0.1", 0), _make_handler(self))
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        super().__init__(_make_handler(self), waits=True)
 
-    @property
-    def url(self) -> str:
-        """Where it listens, without a path."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def release(self) -> None:
+        """Let the answers that wait for the end go on."""
         self._is_closing.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
     def take(self, asked: Asked) -> Answer:
         """Keep a request and give its answer, when it is due."""
@@ -80,13 +65,6 @@ class ModelServer:
         if answer.is_held:
             self._is_closing.wait()
         return answer
-
-
-class _Http(ThreadingHTTPServer):
-    """A thread for each connection, which is waited for at the end; many may knock at once."""
-
-    daemon_threads = False
-    request_queue_size = 256
 
 
 def _make_handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:

@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Lock
+from typing import Any, Final, NamedTuple
 
 from everfold.core.text.tokens import estimate_text_tokens
+from everfold.testing.kit.loopback import Loopback
 
 MARK: Final = re.compile(r"MARK-\w+")
 HELD_SECS: Final = 2
@@ -77,7 +77,7 @@ def write_answer(mark: str) -> str:
     return f"Answer to {mark}: {figures}."
 
 
-class ScriptedProvider:
+class ScriptedProvider(Loopback):
     """The server, for as long as it is entered.
 
     Attributes:
@@ -89,25 +89,12 @@ class ScriptedProvider:
         self._counts: Counter[str] = Counter()
         self._lock = Lock()
         self._released = Event()
-        self._http = _Http(("127.0.0.1", 0), _make_handler(self))
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        super().__init__(_make_handler(self))
 
     @property
     def url(self) -> str:
         """The base address for a client of OpenAI."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        return f"{super().url}/v1"
 
     def release(self) -> None:
         """Let every answer that is held end."""
@@ -142,13 +129,6 @@ def _choose(mark: str, wanted: Mapping[str, int], number: int) -> _Answer:
     if "broken" in wanted and number == 1:
         return _Answer(calls=((f"call_{mark}_1", "explode", f"{mark}/1"),))
     return _Answer(text=write_answer(mark), is_held="held" in wanted)
-
-
-class _Http(ThreadingHTTPServer):
-    """A thread for each connection."""
-
-    daemon_threads = True
-    request_queue_size = 64
 
 
 def _make_handler(provider: ScriptedProvider) -> type[BaseHTTPRequestHandler]:
