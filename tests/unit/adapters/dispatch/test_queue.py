@@ -179,10 +179,10 @@ async def test_a_worker_that_is_stopped_finishes_its_job(queue: JobQueue, *, end
     secs = SECS if ends_in_time else 0.0
     task = asyncio.create_task(queue.work(do, concurrency=4, heartbeat_secs=HEARTBEAT_SECS, drain_secs=secs))
     await begun.wait()
-    await queue.defer(RefreshSession(session_id=ONE))
     task.cancel()
+    await asyncio.sleep(0)  # it stops now: a look for jobs that began before would find the next one once this one ends
+    await queue.defer(RefreshSession(session_id=ONE))
     if ends_in_time:
-        await asyncio.sleep(0)
         gate.set()
     with suppress(asyncio.CancelledError):
         await task
