@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.doors.coding_programs import NEEDS_AGENTS, find_program
 from tests.doors.summing_provider import BIG, SummingProvider
 
 import everfold
@@ -21,12 +22,11 @@ from everfold.core.text.frames import HANDED_BEGIN
 from everfold.integrations.coding_agents.connecting import connect, disconnect
 from everfold.integrations.coding_agents.connection import find_path, find_state_folder
 
-INSTALLED = os.environ.get("CODING_AGENTS", "")
 RULE = "Remember: always use port 4711 for the staging server, and never push to main without asking."
 QUESTION = "Which port does the staging server use?"
 FILLER = "pad words here " * 400
 
-pytestmark = pytest.mark.skipif(not INSTALLED, reason="needs the coding agents; `make agents` installs them")
+pytestmark = NEEDS_AGENTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +78,6 @@ class Agent:
                 if compacts:
                     self.run("run", "-c", f"Go on. {BIG}")
                 self.run("run", *([] if is_first else ["-c"]), text)
-
-
-def find_program(name: str) -> str:
-    """The program of an agent for this machine, from its package."""
-    patterns = {
-        "claude-code": "@anthropic-ai/claude-code-linux-*/claude",
-        "codex": "@openai/codex-linux-*/vendor/*/bin/codex",
-        "opencode": "opencode-linux-*/bin/opencode",
-    }
-    found = [path for path in sorted(Path(INSTALLED).glob(patterns[name])) if path.stat().st_size > 1_000_000]
-    return str(found[0])
 
 
 def write_settings(home: Path, name: str, url: str) -> None:

@@ -13,13 +13,12 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra `server`; `make doors` installs it")
 
+from tests.doors.coding_programs import NEEDS_AGENTS, find_program
 from tests.doors.steering import STEPS_COUNT, SteeringProvider
 
 import everfold
 from everfold.session import iterate_log
 
-BIN: Final = Path(os.environ.get("EVERFOLD_CLIS") or Path(__file__).parents[2] / ".clis" / "node_modules" / ".bin")
-"""Where the coding agents are; the variable has no meaning for Everfold itself."""
 LIMIT: Final = 60_000
 SECS: Final = 400.0
 Commands = list[list[str]]
@@ -29,7 +28,7 @@ PROMPTS: Final = ("PROMPT-1 count, please.", "PROMPT-2 go on, please.")
 def set_up_claude(address: str, home: Path, work: Path) -> tuple[Commands, dict[str, str]]:
     """Claude Code, over Anthropic's messages."""
     del home, work
-    ask = [str(BIN / "claude"), "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
+    ask = [find_program("claude-code"), "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
     settings = {
         "ANTHROPIC_BASE_URL": address,
         "ANTHROPIC_API_KEY": "sk-none",
@@ -47,7 +46,7 @@ def set_up_codex(address: str, home: Path, work: Path) -> tuple[Commands, dict[s
         'sandbox_mode = "danger-full-access"\n[model_providers.everfold]\nname = "Everfold"\n'
         f'base_url = "{address}/v1"\nenv_key = "OPENAI_API_KEY"\nwire_api = "responses"\n'
     )
-    ask = [str(BIN / "codex"), "exec"]
+    ask = [find_program("codex"), "exec"]
     more = ["--skip-git-repo-check"]
     settings = {"OPENAI_API_KEY": "sk-none", "CODEX_HOME": str(home)}
     return [[*ask, *more, PROMPTS[0]], [*ask, "resume", "--last", *more, PROMPTS[1]]], settings
@@ -69,7 +68,7 @@ def set_up_opencode(address: str, home: Path, work: Path) -> tuple[Commands, dic
     }
     (work / "opencode.json").write_text(json.dumps(config))
     places = {f"XDG_{name}_HOME": str(home) for name in ("DATA", "CONFIG", "CACHE", "STATE")}
-    ask = [str(BIN / "opencode"), "run"]
+    ask = [find_program("opencode"), "run"]
     return [[*ask, PROMPTS[0]], [*ask, "--continue", PROMPTS[1]]], {**places, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
 
@@ -114,15 +113,12 @@ def work_on(commands: Commands, work: Path, settings: dict[str, str]) -> None:
         assert f"Done with P{number}." in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("name", "set_up"), [("claude", set_up_claude), ("codex", set_up_codex), ("opencode", set_up_opencode)]
-)
+@NEEDS_AGENTS
+@pytest.mark.parametrize("set_up", [set_up_claude, set_up_codex, set_up_opencode])
 async def test_a_coding_agent_works_for_a_long_session(
-    tmp_path: Path, name: str, set_up: Callable[[str, Path, Path], tuple[Commands, dict[str, str]]]
+    tmp_path: Path, set_up: Callable[[str, Path, Path], tuple[Commands, dict[str, str]]]
 ) -> None:
     """Two prompts of many steps each end as they should; they are one session, which folded, and every step is in it once."""
-    if not (BIN / name).exists():
-        pytest.skip(f"needs {name}; `make doors` installs it")
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
