@@ -9,6 +9,7 @@ with 0: a client takes any other exit code as a refusal of what the user is doin
 
 # ruff: noqa: PTH103, PTH116, PTH120, PTH123  # pathlib alone takes longer to import than all that the hook does
 
+import fcntl
 import json
 import os
 import socket
@@ -27,9 +28,8 @@ SPOKEN = ("UserPromptSubmit", "SessionStart")
 FAILED = ".failed"
 FAILED_SECS = 60.0
 """So long a daemon that did not start is not started again."""
-STARTING = ".starting"
-STARTING_SECS = 3.0
-"""So long a daemon may take to start before another hook starts it."""
+RUNNING = ".running"
+"""The file that a daemon holds locked from before it starts to its end, however it ends."""
 
 
 def run(path: str, source: bytes) -> str:
@@ -46,8 +46,9 @@ def run(path: str, source: bytes) -> str:
         while answer is None and waits and time.monotonic() < deadline:
             time.sleep(PAUSE_SECS)
             answer = ask(connection, request, deadline, waits=waits)
-        if answer is None and waits:
+        if answer is None and waits and (lock := hold(connection["socket"] + RUNNING)) is not None:
             touch(connection["socket"] + FAILED)
+            os.close(lock)
     text = json.loads(answer).get("text", "") if answer and name in SPOKEN else ""
     if not isinstance(text, str) or not 0 < len(text) <= MOST_CHARS:
         return ""
@@ -77,13 +78,13 @@ def ask(connection: dict[str, str], request: bytes, deadline: float, *, waits: b
 def start(connection: dict[str, str], path: str, request: bytes) -> bool:
     """Start the daemon, unless it has failed to start just now. It gets the request that is not sent again.
 
-    Where another hook has just started it, it is only waited for.
+    Where another hook has started it already, it is only waited for.
     """
     if is_fresh(connection["socket"] + FAILED, FAILED_SECS):
         return False
-    if is_fresh(connection["socket"] + STARTING, STARTING_SECS):
+    lock = hold(connection["socket"] + RUNNING)
+    if lock is None:
         return True
-    touch(connection["socket"] + STARTING)
     import subprocess
 
     process = subprocess.Popen(  # noqa: S603 - the interpreter of the user's own connection
@@ -93,16 +94,29 @@ def start(connection: dict[str, str], path: str, request: bytes) -> bool:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         cwd="/",
+        pass_fds=(lock,),
     )
+    os.close(lock)  # the daemon has it open too, and the system lets go of it when the daemon ends
     if process.stdin is not None:
         process.stdin.write(request)
         process.stdin.close()
     return True
 
 
+def hold(path: str) -> int | None:
+    """Lock the file; None where another process holds it."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
 def touch(path: str) -> None:
     """Note that something happened now."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "w", encoding="utf-8"):
         os.utime(path)
 
