@@ -169,6 +169,10 @@ class Admin:
             if record.id in figures
         ]
 
+    async def read_words(self, session_id: str) -> SessionWords | None:
+        """The title and the preview of a session; None where it is not known."""
+        return (await self._read_words([SessionId(session_id)])).get(SessionId(session_id))
+
     async def _read_words(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionWords]:
         found = await self.store.read_ends(session_ids, most_bytes=MOST_PREVIEW_BYTES)
         return {

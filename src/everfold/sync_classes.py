@@ -5,7 +5,7 @@
 from collections.abc import Callable, Collection, Generator, Sequence
 from datetime import date, datetime, timedelta
 
-from everfold.admin import Admin, BrowsedSession, SearchedUsers
+from everfold.admin import Admin, BrowsedSession, SearchedUsers, SessionWords
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId, Scope
 from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.core.access.users import DEFAULT_NAME, User
@@ -945,6 +945,10 @@ class SyncAdmin(Blocking[Admin]):
             newest_first=newest_first,
             words=words,
         )
+
+    def read_words(self, session_id: str) -> SessionWords | None:
+        """The title and the preview of a session; None where it is not known."""
+        return self._call(self.wrapped.read_words, session_id)
 
     def search_messages(
         self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100

@@ -35,6 +35,8 @@ async def test_sessions_are_listed_with_previews_on_demand(served: Served, admin
     assert (plain["title"], plain["preview"]) == (None, None)
     told = (await admin.get("/api/sessions?previews=true")).json()["sessions"][0]
     assert (told["title"], told["preview"]) == ("Which berth is free?", "Which berth is free?")
+    alone = (await admin.get(f"/api/sessions/{session.id}")).json()
+    assert (alone["title"], alone["preview"]) == (told["title"], told["preview"])
     await session.erase(1)
     told = (await admin.get("/api/sessions?previews=true")).json()["sessions"][0]
     assert (told["title"], told["preview"]) == ("", "")

@@ -16,6 +16,7 @@ def test_an_archive_and_a_folder_are_imported(run: Run, here: Path) -> None:
     with zipfile.ZipFile(here / "export.zip", "w") as archive:
         archive.write(FIXTURES / "claude.json", "conversations.json")
         archive.writestr("users.json", '[{"uuid": "u", "full_name": "Ada"}]')
+        archive.writestr("message_feedback.json", "[]")
     logs = here / "logs"
     logs.mkdir()
     (logs / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
@@ -27,11 +28,11 @@ def test_an_archive_and_a_folder_are_imported(run: Run, here: Path) -> None:
         "conversations-2 (branch 2)",
         "talk",
     ]
-    assert told["passed_over"] == ["export.zip: users.json"]
+    assert told["passed_over"] == ["export.zip: users.json", "export.zip: message_feedback.json"]
     assert list(told["broken"]) == ["logs/torn.json"]
     shown = run("import", "export.zip", "--db", "a.db")
     assert "A letter to the council" in shown.stdout
-    assert "passed over, in no known format: export.zip: users.json" in shown.stderr.replace("\n", " ")
+    assert "no conversation in: export.zip: users.json, message_feedback.json" in shown.stderr.replace("\n", " ")
 
 
 def test_standard_input_is_imported(here: Path) -> None:

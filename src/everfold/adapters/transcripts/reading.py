@@ -60,6 +60,9 @@ _SHOWN_CHARS: Final = 40
 _UNKNOWN: Final = "unknown"
 """The id `format` of an error about a file in no format that is read."""
 
+_EMPTY: Final = "empty"
+"""The same of a file without a message, as exports have several."""
+
 FORMATS: Final = tuple(_FORMATS)
 """The names of the formats in the order in which they are tried; the first that matches reads the file."""
 
@@ -69,7 +72,7 @@ class Found:
     """One file of a path: what it holds, or why it was not read.
 
     Attributes:
-        is_other: It is in no format that is read, as other files of an export are; else it is broken.
+        is_other: It has no message or is in no format that is read, as other files of an export are; else it is broken.
     """
 
     name: str
@@ -140,7 +143,7 @@ def _read_document(document: Document, format_name: str | None) -> Found:
     try:
         transcript = _parse(document.data, path=document.name, name=document.stem, format_name=format_name)
     except InvalidInputError as error:
-        return Found(name=document.name, error=error, is_other=error.ids.get("format") == _UNKNOWN)
+        return Found(name=document.name, error=error, is_other=error.ids.get("format") in (_UNKNOWN, _EMPTY))
     return Found(name=document.name, transcript=transcript)
 
 
@@ -160,7 +163,7 @@ def _read_as(rows: Sequence[Row], name: str, format_name: str | None) -> Transcr
         raise InvalidInputError(f"there is no transcript format {format_name!r}: expected {', '.join(FORMATS)}")
     conversations = _FORMATS[format_name].read(rows, name) if rows else ()
     if not any(conversation.messages for conversation in conversations):
-        raise InvalidInputError("line 1: there is no message in it", line=1)
+        raise InvalidInputError("line 1: there is no message in it", line=1, format=_EMPTY)
     return Transcript(
         format=format_name, conversations=conversations, skipped=_FORMATS[format_name].count_unknown(rows)
     )
@@ -168,7 +171,7 @@ def _read_as(rows: Sequence[Row], name: str, format_name: str | None) -> Transcr
 
 def _find_format(rows: Sequence[Row]) -> str:
     if not rows:
-        raise InvalidInputError("line 1: there is no message in it", line=1)
+        raise InvalidInputError("line 1: there is no message in it", line=1, format=_EMPTY)
     for name, known in _FORMATS.items():
         if known.matches(rows):
             return name

@@ -60,7 +60,7 @@ def run(
     skipped and counted.
 
     A broken file is refused with the line and the reason, and nothing of it is stored. Of a folder or a zip archive the
-    other files are stored; the exit code is 1 then. Files in no known format are passed over and named. The current
+    other files are stored; the exit code is 1 then. Files without a conversation in a known format are passed over and named. The current
     session of the user and the agent stays current; if there is none, the first imported session becomes current. An
     export of `everfold export` is detected by its content and becomes the memory of --user, who must have none yet.
 
@@ -184,6 +184,17 @@ def _describe(files: Sequence[Path], outcome: _Outcome) -> dict[str, object]:
     }
 
 
+def _name_together(names: Sequence[str]) -> str:
+    """The names of files, those of one archive behind it."""
+    inside: dict[str, list[str]] = {}
+    for name in names:
+        archive, _, member = name.rpartition(": ")
+        inside.setdefault(archive, []).append(member)
+    return "; ".join(
+        f"{archive}: {', '.join(members)}" if archive else ", ".join(members) for archive, members in inside.items()
+    )
+
+
 def _tell(outcome: _Outcome) -> None:
     if outcome.sessions:
         print_table(
@@ -194,7 +205,7 @@ def _tell(outcome: _Outcome) -> None:
             f"skipped lines of unknown types: {', '.join(f'{count} {kind}' for kind, count in outcome.skipped.items())}"
         )
     if outcome.other:
-        say(f"passed over, in no known format: {', '.join(one.name for one in outcome.other)}")
+        say(f"passed over, no conversation in: {_name_together([one.name for one in outcome.other])}")
     for one in outcome.broken:
         say(f"not stored: {one.error}", style="bold red")
     if outcome.sessions:

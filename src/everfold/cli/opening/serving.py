@@ -22,6 +22,7 @@ class Start:
     page: str = ""
 
 
+_LOOKED_AT_COUNT = 50
 Tell = Callable[[str, Start], None]
 """Told the address once requests are answered."""
 
@@ -38,12 +39,13 @@ class Serving:
 
 
 async def make_first_key(runtime: "Runtime") -> Start:
-    """The first admin API key, made where the store has none, and the newest session as the page to open."""
+    """The first admin API key, made where the store has none, and the longest of the newest sessions as the page to open."""
     made = await runtime.engine.admin.api_keys.ensure_first()
     if made is None:
         return Start()
-    newest = await runtime.engine.admin.browse_sessions(newest_first=True, limit=1)
-    return Start(secret=made.secret, page=f"sessions/{newest[0].record.id}" if newest else "sessions")
+    newest = await runtime.engine.admin.browse_sessions(newest_first=True, limit=_LOOKED_AT_COUNT)
+    longest = max(newest, key=lambda session: session.figures.last_seq, default=None)
+    return Start(secret=made.secret, page=f"sessions/{longest.record.id}" if longest else "sessions")
 
 
 def run_server(

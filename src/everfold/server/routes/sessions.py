@@ -81,9 +81,10 @@ async def open_session(caller: AnyKey, runtime: Context, asked: NewSession, resp
 
 
 @router.get("/api/sessions/{session}", response_model=SessionDetailSchema)
-async def get_session(opened: OfSession) -> ShownSession:
-    """Read one session with its settings and its state."""
-    return ShownSession(opened.record, await opened.inspect.standing())
+async def get_session(runtime: Context, opened: OfSession) -> ShownSession:
+    """Read one session with its settings, its state and its title."""
+    words = await runtime.engine.admin.read_words(opened.id)
+    return ShownSession(opened.record, await opened.inspect.standing(), words)
 
 
 @router.patch("/api/sessions/{session}", response_model=SessionDetailSchema)

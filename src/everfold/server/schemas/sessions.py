@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from everfold.admin import BrowsedSession
+from everfold.admin import BrowsedSession, SessionWords
 from everfold.core.compaction.certificate import VerificationProblem
 from everfold.core.log.sessions import MOST_SESSION_KEY_CHARS, SessionRecord, SessionSettings
 from everfold.server.schemas.schema import Given, many, project, wrap
@@ -70,11 +70,12 @@ class ShownSession(NamedTuple):
 
     record: SessionRecord
     standing: Standing
+    words: SessionWords | None = None
 
     @property
     def listed(self) -> BrowsedSession:
         """The session as lists have it."""
-        return BrowsedSession(record=self.record, figures=self.standing.figures)
+        return BrowsedSession(record=self.record, figures=self.standing.figures, words=self.words)
 
 
 SessionSchema = project(
@@ -95,12 +96,12 @@ SessionSchema = project(
     title=(
         str | None,
         lambda listed: listed.words.title if listed.words else None,
-        "The first sentence that the user said, in a list with `previews`; else null.",
+        "The first sentence that the user said; in a list with `previews` only.",
     ),
     preview=(
         str | None,
         lambda listed: listed.words.preview if listed.words else None,
-        "How the newest message begins, in a list with `previews`; else null.",
+        "How the newest message begins; in a list with `previews` only.",
     ),
 )
 SessionPageSchema = wrap(

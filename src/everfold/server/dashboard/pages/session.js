@@ -10,6 +10,7 @@ import { LogTab } from "./session_log.js";
 import { MessagePanel, describeCounts } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { PreviewNotice, usePreview } from "./session_preview.js";
+import { titleOf } from "./session_lines.js";
 import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
 import { WindowInspector } from "./session_window.js";
 
@@ -50,13 +51,15 @@ function SessionHead({ session, onChanged }) {
   const state = session.state || {}, name = useUserName(session.user_id, session.user_name);
   return html`<header class="session-head">
     <div class="session-title">
-      <h1>Session <${Id} value=${session.id} label="session" />${session.is_current && html`<span class="tag accent">current</span>`}</h1>
+      <h1 dir="auto">${titleOf(session)}${session.is_current && html`<span class="tag accent">current</span>`}</h1>
       <${SessionActions} session=${session} onChanged=${onChanged} />
     </div>
     <p class="inline-facts">
+      <span><span class="soft">session</span><${Id} value=${session.id} label="session" /></span>
       <span><span class="soft">user</span><a href=${hrefTo("users", session.user_id, "memory")} dir="auto">${name}</a></span>
       <span><span class="soft">agent</span><a href=${hrefTo("agents", session.agent)} dir="auto">${session.agent}</a></span>
-      <span><span class="soft">started</span><${Time} at=${session.created_at} /></span>
+      <span><span class="soft">last said</span><${Time} at=${session.active_at} /></span>
+      <span><span class="soft">stored</span><${Time} at=${session.created_at} /></span>
       <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<${CompactedThrough} seq=${session.watermark ?? state.watermark ?? 0} /></span>
       <span><span class="soft">limit</span>${number(session.limit_tokens)} tokens</span>
       ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>previous session</a></span>`}

@@ -11,7 +11,7 @@ function SessionLine({ session, hasUser }) {
   return html`<li><a href=${hrefTo("sessions", session.id)}>
     <span class="row"><${Line} className="grow session-line-title" value=${titleOf(session)} />${session.is_current && html`<span class="tag accent">current</span>`}</span>
     <${Line} className="small" value=${session.preview} max=${300} empty="no text" />
-    <span class="small soft row">${hasUser && html`<${Line} value=${name} />`}<span>${session.agent.slice(0, 40)}</span><span class="nowrap">${plural(session.messages_count ?? 0, "message")}</span><span class="nowrap"><${Time} at=${session.created_at} /></span></span>
+    <span class="small soft row">${hasUser && html`<${Line} value=${name} />`}<span>${session.agent.slice(0, 40)}</span><span class="nowrap">${plural(session.messages_count ?? 0, "message")}</span><span class="nowrap"><${Time} at=${session.active_at ?? session.created_at} /></span></span>
   </a></li>`;
 }
 

@@ -63,7 +63,7 @@ function SessionRow({ session }) {
   <div class="session-row-name"><${Line} value=${`${name} · ${session.agent}`} />${session.is_current && html`<span class="tag accent">current</span>`}${session.parent_id && html`<span class="tag">follows another</span>`}</div>
   <div class="session-row-size">${plural(session.messages_count ?? 0, "message")}</div>
   <${Folded} session=${session} />
-  <div class="session-row-when soft"><${Time} at=${session.created_at} /></div>
+  <div class="session-row-when soft"><${Time} at=${session.active_at ?? session.created_at} /><div class="small">stored <${Time} at=${session.created_at} /></div></div>
 </div>`;
 }
 
