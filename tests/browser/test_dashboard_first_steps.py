@@ -55,6 +55,41 @@ def test_a_session_that_nothing_folds_has_a_preview(chromium: Browser, dashboard
     assert dashboard.run(count) == 0
 
 
+def test_a_short_session_is_previewed_at_the_limit_that_folds_it(chromium: Browser, dashboard: Dashboard) -> None:
+    """Where nothing would fold at 8,000 tokens, the preview is at a lower limit, so that it shows a fold."""
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(agent="short", limit=128_000)
+        log = [
+            {"role": "user" if n % 2 == 0 else "assistant", "content": f"Boat {n}: " + "blue sail, " * 20}
+            for n in range(60)
+        ]
+        await session.append(log)
+        return session.id
+
+    with dashboard.page(chromium) as page:
+        page.goto(f"{dashboard.url}#sessions/{dashboard.run(say)}")
+        expect(page.get_by_role("status").filter(has_text="Nothing is folded yet")).to_contain_text("would fold at")
+        expect(page.get_by_role("slider", name=re.compile("The log, preview at [24],000 tokens"))).to_be_visible()
+
+
+def test_a_long_session_is_previewed_on_request(chromium: Browser, dashboard: Dashboard) -> None:
+    """A session that takes seconds to preview shows its log at once, and its preview after a click."""
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(agent="long", limit=1_000_000)
+        for first in range(0, 5200, 400):
+            await session.append([{"role": "user", "content": f"Boat {first + n}."} for n in range(400)])
+        return session.id
+
+    with dashboard.page(chromium) as page:
+        page.goto(f"{dashboard.url}#sessions/{dashboard.run(say)}")
+        expect(page.get_by_role("slider", name="The log, now")).to_be_visible()
+        expect(page.get_by_role("slider", name=re.compile("preview"))).to_have_count(0)
+        page.get_by_role("button", name="Preview at 8,000 tokens").click()
+        expect(page.get_by_role("slider", name="The log, preview at 8,000 tokens")).to_be_visible()
+
+
 def test_files_are_imported_by_a_button(chromium: Browser, tmp_path: Path) -> None:
     """Chosen files are sent, stored and counted; what was not stored is named; the first session opens with its preview."""
     fixtures = Path(__file__).parents[1] / "data" / "transcripts"

@@ -328,6 +328,26 @@ async def test_an_occasion_asks_nothing_before_it_comes(trace: Trace, tmp_path: 
         assert trace.take()[0] == [*APPEND, *STATE] * 8
 
 
+@pytest.mark.parametrize("count", [600, 1800])
+async def test_a_first_window_reads_each_message_a_few_times(trace: Trace, tmp_path: Path, *, count: int) -> None:
+    """The first window of a session that nothing has folded reads as many rows for each message of a longer log."""
+    async with everfold.open(
+        f"sqlite:///{tmp_path / 'long.db'}", settings={"compaction": {"rows_per_digest": 200}, **NO_RECALL}
+    ) as engine:
+        session = await engine.session(limit=128_000)
+        log = [
+            {"role": role, "content": f"Boat {n} is painted."}
+            for n in range(count // 2)
+            for role in ("user", "assistant")
+        ]
+        await session.append(log)
+        trace.take()
+        await session.window(limit=2000, preview=True)
+        statements, rows_count = trace.take()
+    assert rows_count <= 3 * count
+    assert len(statements) <= 12 * (count / 200 + 1)
+
+
 async def rest(engine: Everfold) -> None:
     """Wait until nothing is at work beside the turns."""
     dispatcher = engine._background.dispatcher
