@@ -370,7 +370,9 @@ class Everfold:
             writer="agent" if is_by_agent else "user",
         )
 
-    async def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> MemoryFiles:
+    async def memory_files(
+        self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, actor: str | None = None
+    ) -> MemoryFiles:
         """Return an agent's files about a user; see `everfold.integrations.anthropic_memory`.
 
         Creates no user; the first written file does.
@@ -378,6 +380,7 @@ class Everfold:
         Args:
             user: The user.
             agent: The agent.
+            actor: Who edits, for the audit; the agent by default.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -389,6 +392,7 @@ class Everfold:
             agent_id=AgentId(_name(agent, "agent")),
             store_user=lambda: self._users.ensure_id(user),
             stream=self._stream,
+            actor=actor,
         )
 
     async def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from everfold.core.dreams.topic_lines import hide_ids, show_topic
 from everfold.core.log.messages import Message, Role
+from everfold.core.memory.files import MemoryFile
 from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
@@ -375,6 +376,14 @@ class Memory:
             topics=tuple(one for one in topics if (one.tier, one.agent_id) == ("agent", agent_id)),
             items_count=len(items),
         )
+
+    async def list_files(self) -> list[MemoryFile]:
+        """List the files that agents keep about the user, by agent and path; a handle of an agent sees its own.
+
+        See `Everfold.memory_files` to read and write them one by one.
+        """
+        files = await self._store.read_files(self.user_id)
+        return [file for file in files if self._scope in (None, file.agent_id)]
 
     async def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
         """Erase the topics and items of the tier of one agent, in one change.

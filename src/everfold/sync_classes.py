@@ -19,7 +19,7 @@ from everfold.core.log.sdk_objects import SdkObject
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import Transcript, TranscriptMessage
-from everfold.core.memory.files import FileEntry
+from everfold.core.memory.files import FileEntry, MemoryFile
 from everfold.core.memory.items import Item, ItemKind, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
@@ -250,7 +250,9 @@ class SyncEverfold(Opening[Everfold]):
             self._call(self.wrapped.memory, user=user, agent=agent, is_by_agent=is_by_agent), self._portal
         )
 
-    def memory_files(self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT) -> "SyncMemoryFiles":
+    def memory_files(
+        self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT, actor: str | None = None
+    ) -> "SyncMemoryFiles":
         """Return an agent's files about a user; see `everfold.integrations.anthropic_memory`.
 
         Creates no user; the first written file does.
@@ -258,11 +260,12 @@ class SyncEverfold(Opening[Everfold]):
         Args:
             user: The user.
             agent: The agent.
+            actor: Who edits, for the audit; the agent by default.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
         """
-        return SyncMemoryFiles(self._call(self.wrapped.memory_files, user=user, agent=agent), self._portal)
+        return SyncMemoryFiles(self._call(self.wrapped.memory_files, user=user, agent=agent, actor=actor), self._portal)
 
     def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
         """Erase a session and what was derived from it; items with other sources keep those.
@@ -1252,6 +1255,13 @@ class SyncMemory(Blocking[Memory]):
         """
         return self._call(self.wrapped.agent_index, agent)
 
+    def list_files(self) -> list[MemoryFile]:
+        """List the files that agents keep about the user, by agent and path; a handle of an agent sees its own.
+
+        See `Everfold.memory_files` to read and write them one by one.
+        """
+        return self._call(self.wrapped.list_files)
+
     def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
         """Erase the topics and items of the tier of one agent, in one change.
 
@@ -1399,6 +1409,15 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
         """
         return self._call(self.wrapped.view, path, view_range)
 
+    def read(self, path: str) -> str:
+        """What a file says, as it is.
+
+        Raises:
+            NotFoundError: there is no such file.
+            InvalidInputError: the path is none.
+        """
+        return self._call(self.wrapped.read, path)
+
     def entries(self) -> list[FileEntry]:
         """All files by path, topics included."""
         return self._call(self.wrapped.entries)
@@ -1411,6 +1430,10 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             LimitError: it is too long, or one too many.
         """
         return self._call(self.wrapped.create, path, content)
+
+    def write(self, path: str, content: str) -> str:
+        """A file with this text, new or in place of what it said. Errors as `create`, but for a file that is there."""
+        return self._call(self.wrapped.write, path, content)
 
     def replace(self, path: str, old: str, new: str) -> str:
         """Put a text in place of another one, which stands in the file once.

@@ -37,7 +37,7 @@ def places(dashboard: Dashboard) -> list[str]:
     """Every page, each with something on it."""
     seeded: Seeded = dashboard.run(seed)
     user, folded = f"users/{seeded.user_id}", f"sessions/{seeded.folded}"
-    tabs = ("memory", "sessions", "extractions", "dreams", "quarantine", "audit")
+    tabs = ("memory", "sessions", "extractions", "dreams", "quarantine", "files", "audit")
     return [
         "home",
         *(f"{user}/{tab}" for tab in tabs),

@@ -343,6 +343,25 @@ def test_quarantine_holds_releases_and_erases(dashboard: Dashboard, page: Page, 
     expect(page.get_by_text("No quarantined items")).to_be_visible()
 
 
+def test_memory_files_are_read_and_deleted(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
+    """The files that an agent keeps are listed as it writes them, read on a click, and deleted after a question."""
+    page.get_by_role("tab", name="Files").click()
+    expect(page.get_by_text("No memory files")).to_be_visible()
+
+    async def write(runtime: Runtime) -> str:
+        files = await runtime.engine.memory_files(user=seeded.ada.id, agent="shop")
+        return await files.create("/memories/glazes.md", "The fennel glaze needs cone 6.")
+
+    dashboard.run(write)
+    file = page.get_by_role("article", name="/memories/glazes.md")
+    expect(file).to_contain_text("30 characters")
+    file.get_by_role("button", name="Read").click()
+    expect(file).to_contain_text("The fennel glaze needs cone 6.")
+    file.get_by_role("button", name="Delete").click()
+    dialog(page, "Delete this file?").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No memory files")).to_be_visible()
+
+
 def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """Erasing an item that was released in the meantime shows both versions and erases nothing."""
     page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the release at once

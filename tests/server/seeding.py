@@ -202,6 +202,8 @@ async def _remember(engine: Everfold, name: str, agent: str) -> Known:
     await put(engine._store, replace(own, origin="assistant"), replace(edited, origin="assistant"), work)
     by_agent = await engine.memory(user=name, agent=agent, is_by_agent=True)
     await by_agent.edit(edited.id, f"The {of_agent} mast of {of_user} is of pine.")
+    files = await engine.memory_files(user=name, agent=agent)
+    await files.create("/memories/notes.md", f"What {of_agent} wrote down about {of_user}.")
     held = next(one for one in await owner.quarantine() if f"{of_user} {agent}" in one.statement)
     return Known(
         user=name,

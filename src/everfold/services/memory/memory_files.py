@@ -61,6 +61,7 @@ class MemoryFiles:
 
     Attributes:
         store_user: Stores the user, who may not be there before the first file is written.
+        actor: Who edits, for the audit; the agent where it is left out.
     """
 
     store: MemoryStore
@@ -70,6 +71,7 @@ class MemoryFiles:
     store_user: Callable[[], Awaitable[UserId]]
     stream: Stream = field(default_factory=Stream)
     patience: Patience = PATIENCE
+    actor: str | None = None
 
     async def call(self, command: JsonObject) -> ToolAnswer:
         """What a command of the memory tool is answered. Never raises what a model or a store did wrong: the answer says it.
@@ -121,6 +123,19 @@ class MemoryFiles:
             raise _miss(wanted)
         return show_folder(wanted, entries)
 
+    async def read(self, path: str) -> str:
+        """What a file says, as it is.
+
+        Raises:
+            NotFoundError: there is no such file.
+            InvalidInputError: the path is none.
+        """
+        wanted = read_path(path)
+        content = await self._find_content(wanted)
+        if content is None:
+            raise _miss(wanted)
+        return content
+
     async def entries(self) -> list[FileEntry]:
         """All files by path, topics included."""
         topics = [FileEntry(_locate(topic), len(_write(topic))) for topic in await self._list_topics()]
@@ -152,6 +167,17 @@ class MemoryFiles:
             entries = await self.store.list_files(self.user_id, self.agent_id)
             _require_free(new, entries)
             return _Edit(told=f"File created successfully at: {new}", files=(self._write_file(new, content, entries),))
+
+        return await self._change(decide)
+
+    async def write(self, path: str, content: str) -> str:
+        """A file with this text, new or in place of what it said. Errors as `create`, but for a file that is there."""
+        place = read_new_path(path)
+
+        async def decide() -> _Edit:
+            entries = await self.store.list_files(self.user_id, self.agent_id)
+            _require_free(place, [entry for entry in entries if entry.path != place])
+            return _Edit(told=f"File written: {place}", files=(self._write_file(place, content, entries),))
 
         return await self._change(decide)
 
@@ -265,7 +291,7 @@ class MemoryFiles:
                 at=self.clock.now(),
                 user_id=self.user_id,
                 agent_id=self.agent_id,
-                actor=f"agent:{self.agent_id}",
+                actor=self.actor or f"agent:{self.agent_id}",
                 action=action,
                 counts=(("files", len(edit.files) or len(edit.gone)),),
             )

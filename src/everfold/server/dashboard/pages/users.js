@@ -9,6 +9,7 @@ import { FirstSteps } from "./first_steps.js";
 import { Audit } from "./users/audit.js";
 import { Dreams } from "./users/dreams.js";
 import { Extractions } from "./users/extractions.js";
+import { Files } from "./users/files.js";
 import { Memory } from "./users/memory.js";
 import { Quarantine } from "./users/quarantine.js";
 import { UserSessions } from "./users/sessions.js";
@@ -20,6 +21,7 @@ const TABS = [
   ["extractions", "Extraction audit", Extractions],
   ["dreams", "Dreams", Dreams],
   ["quarantine", "Quarantine", Quarantine],
+  ["files", "Files", Files],
   ["audit", "Audit", Audit],
 ];
 
