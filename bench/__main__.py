@@ -30,6 +30,7 @@ NAMES = (
     "server",
     "doors",
     "gateway",
+    "postgres",
     "worth",
 )
 MODULES = {"import": "batch_import"}

@@ -112,11 +112,16 @@ async def _ask(samples: Sequence[Sample], fill: Fill) -> list[list[list[float]]]
     """The shares of each question of each conversation; all conversations are in one file, a user each."""
     with temporary_folder() as folder:
         async with open_engine(folder / "recall.db") as engine:
-            names = [await fill(engine, name, turns) for name, turns, _ in samples]
-            return [
-                [await _recall(engine, name, names[at], question) for question in questions]
-                for at, (name, _, questions) in enumerate(samples)
-            ]
+            return await ask(engine, samples, fill)
+
+
+async def ask(engine: Everfold, samples: Sequence[Sample], fill: Fill) -> list[list[list[float]]]:
+    """Fill an engine with conversations, a user each, and give the shares of each question of each."""
+    names = [await fill(engine, name, turns) for name, turns, _ in samples]
+    return [
+        [await _recall(engine, name, names[at], question) for question in questions]
+        for at, (name, _, questions) in enumerate(samples)
+    ]
 
 
 def _write_recall(
@@ -150,12 +155,18 @@ async def _measure_latency(counts: Sequence[int]) -> list[Row]:
                 for batch in batched(babble.talk(count - done), 500):
                     await session.append([_wire(turn) for turn in batch], said_at=batch[0].said_at)
                 done = count
-                times = Times()
-                for _ in range(ASKED_COUNT):
-                    question = babble.question()
-                    with times.one():
-                        await engine.search(question, user="one")
+                times = await time_search(engine, "one", babble)
                 at = f"at {count:,} messages"
                 rows.append(Row(figure=f"search {at}: median", value=times.median_us / 1e3, unit="ms", digits=1))
                 rows.append(Row(figure=f"search {at}: p95", value=times.p95_us / 1e3, unit="ms", most=MOST_MS.get(count), digits=1))  # fmt: skip
     return rows
+
+
+async def time_search(engine: Everfold, user: str, babble: Babble) -> Times:
+    """Times of questions to what a user said."""
+    times = Times()
+    for _ in range(ASKED_COUNT):
+        question = babble.question()
+        with times.one():
+            await engine.search(question, user=user)
+    return times

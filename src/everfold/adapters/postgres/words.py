@@ -32,12 +32,13 @@ class PostgresWords:
         agent_key: int | None,
         session_keys: Sequence[int],
         only: SearchFilter,
+        entry_counts: Mapping[str, int],
         limit_count: int,
     ) -> list[Row]:
         """See the protocol."""
         agents = [] if agent_key is None else [f"'{user_key}__a{agent_key}'"]
         sessions = [_any_of(f"'{user_key}__s{session_key}'" for session_key in session_keys)] if session_keys else []
-        asked = self._ask(query, user_key, "message")
+        asked = self._ask(query, user_key, "message", entry_counts)
         rows = self._database.rows(
             "search_messages" if only == ANY_MESSAGE else "search_some_messages",
             user_key=user_key,
@@ -53,7 +54,7 @@ class PostgresWords:
 
     def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
         """See the protocol."""
-        asked = self._ask(query, user_key, "item")
+        asked = self._ask(query, user_key, "item", {})
         rows = self._database.rows(
             "search_items",
             user_key=user_key,
@@ -71,17 +72,25 @@ class PostgresWords:
         match = _write_item_match(map(_write_term, _key_terms(query, user_key)), user_key, place)
         return self._database.rows("find_newest_items", user_key=user_key, match=match, limit_count=limit_count)
 
-    def _ask(self, query: SearchQuery, user_key: int, kind: Literal["message", "item"]) -> "_Asked":
-        """A query with what the whole index of a user says of its terms."""
+    def _ask(
+        self, query: SearchQuery, user_key: int, kind: Literal["message", "item"], word_counts: Mapping[str, int]
+    ) -> "_Asked":
+        """A query with what the whole index of a user says of its terms; a term of one word was counted with the words."""
         keyed = SearchQuery(terms=_key_terms(query, user_key))
-        terms = [_write_term(term) for term in keyed.terms]
-        rows = self._database.rows(f"count_{kind}_terms", user_key=user_key, terms="\n".join(terms))
+        known = {
+            own: word_counts[term.words[0]]
+            for term, own in zip(query.terms, keyed.terms, strict=True)
+            if len(term.words) == 1 and not term.is_prefix and term.words[0] in word_counts
+        }
+        unknown = [term for term in keyed.terms if term not in known]
+        text = "\n".join(map(_write_term, unknown))
+        rows = self._database.rows(f"count_{kind}_terms", user_key=user_key, terms=text)
         (documents_count, words_count), *counted = cast("list[tuple[int, int]]", rows)
-        counts = [count for count, _ in counted]
+        counts = known | dict(zip(unknown, (count for count, _ in counted), strict=True))
         return _Asked(
             query=keyed,
-            terms=terms,
-            entry_counts=dict(zip(keyed.terms, counts, strict=True)),
+            terms=[_write_term(term) for term in keyed.terms],
+            entry_counts={term: counts[term] for term in keyed.terms},
             whole=Corpus(documents_count, words_count),
         )
 

@@ -5,6 +5,7 @@ from typing import cast
 
 from everfold.adapters.sql.codec import find_moment, from_micros, to_micros
 from everfold.adapters.sql.database import NO_USER, Database, SqlValue
+from everfold.adapters.sql.listing import find_settled_key
 from everfold.core.access.api_keys import ApiKey, ApiKeyId, Scope, ScopeKind, is_admin, refuse_last_admin
 from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.errors import ConflictError, NotFoundError
@@ -51,7 +52,9 @@ def list_api_keys(database: Database, *, after: ApiKeyId | None, limit_count: in
         if row is None:
             raise _unknown(after)
         after_place = cast("int", row[0])
-    return [_read_key(row) for row in database.rows("list_access_keys", after=after_place, limit_count=limit_count)]
+    last_key = find_settled_key(database, "api_keys")
+    rows = database.rows("list_access_keys", after=after_place, last_key=last_key, limit_count=limit_count)
+    return [_read_key(row) for row in rows]
 
 
 def revoke_api_key(database: Database, key_id: ApiKeyId, *, revoked_at: datetime, keeps_admin: bool = False) -> ApiKey:

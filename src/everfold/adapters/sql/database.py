@@ -108,6 +108,7 @@ class WordIndex(Protocol):
         agent_key: int | None,
         session_keys: Sequence[int],
         only: SearchFilter,
+        entry_counts: Mapping[str, int],
         limit_count: int,
     ) -> list[Row]:
         """The best messages of a user for a query, best first, of equal ones the newer.
@@ -118,6 +119,7 @@ class WordIndex(Protocol):
             agent_key: Only messages of this agent, when given.
             session_keys: Only messages that were appended to one of these sessions, when given.
             only: Only messages that it admits.
+            entry_counts: How many messages of the user hold each word of the query.
             limit_count: How many.
 
         Returns:

@@ -53,7 +53,8 @@ def search(
     row_count, sessions_count, others_count = cast(
         "tuple[int, int, int]", database.row("count_user_rows", user_key=user_key, agent_key=agent_key)
     )
-    chosen = choose_terms(query, _count_words(database, query, user_key), row_count=row_count)
+    entry_counts = _count_words(database, query, user_key)
+    chosen = choose_terms(query, entry_counts, row_count=row_count)
     # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
     if len(session_keys) == sessions_count:
@@ -65,7 +66,13 @@ def search(
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
     while True:
         rows = database.words.find_messages(
-            chosen, user_key, agent_key=agent_key, session_keys=session_keys, only=only, limit_count=wanted
+            chosen,
+            user_key,
+            agent_key=agent_key,
+            session_keys=session_keys,
+            only=only,
+            entry_counts=entry_counts,
+            limit_count=wanted,
         )
         found = _candidates(rows, stretches)
         # A branch shares only a part of its parents: what lies past it is dropped here, so ask for more.

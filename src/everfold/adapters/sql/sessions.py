@@ -6,7 +6,8 @@ from typing import cast
 
 from everfold.adapters.sql.codec import lineage_to_text, read_session, settings_to_text, to_micros
 from everfold.adapters.sql.database import Database
-from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.adapters.sql.listing import find_settled_key
+from everfold.core.log.sessions import NO_END, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -95,7 +96,8 @@ def list_sessions(
     """See `SessionStore.list_sessions`."""
     after_key = 0 if after is None else find_place(database, after)
     owner = find_owner_keys(database, user_id, agent_id)
-    return read_sessions(database, "list_sessions", owner, limit_count, after_key=after_key)
+    last_key = NO_END if user_id is not None else find_settled_key(database, "sessions")
+    return read_sessions(database, "list_sessions", owner, limit_count, after_key=after_key, last_key=last_key)
 
 
 Owner = tuple[int | None, int | None]

@@ -6,6 +6,7 @@ from typing import cast
 from everfold.adapters.sql.activity import add_activity
 from everfold.adapters.sql.codec import from_micros, to_micros
 from everfold.adapters.sql.database import Database, SqlValue
+from everfold.adapters.sql.listing import find_settled_key
 from everfold.core.observation.activity import Activity
 from everfold.core.observation.usage import ModelCall, Purpose
 from everfold.core.primitives.ids import CompactionId, SessionId, UserId
@@ -72,6 +73,7 @@ def list_calls(
     rows = database.rows(
         "list_calls",
         after=0 if after is None else _get_key(database, after),
+        last_key=find_settled_key(database, "model_calls"),
         user_id=user_id,
         session_id=session_id,
         compaction_id=compaction_id,

@@ -6,6 +6,7 @@ from typing import cast
 
 from everfold.adapters.sql.codec import from_micros, to_micros
 from everfold.adapters.sql.database import Database, Row
+from everfold.adapters.sql.listing import find_settled_key
 from everfold.core.access.users import Binding, User, fold_name, join_bindings
 from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -68,14 +69,16 @@ def change_user(database: Database, user: User, *, expected: User) -> None:
 
 def list_users(database: Database, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users`."""
-    return _read_users(database.rows("list_users", after=_find_place(database, after), limit_count=limit_count))
+    after_key, last_key = _find_place(database, after), find_settled_key(database, "users")
+    return _read_users(database.rows("list_users", after=after_key, last_key=last_key, limit_count=limit_count))
 
 
 def list_users_named(database: Database, text: str, *, after: UserId | None, limit_count: int) -> list[User]:
     """See `UserStore.list_users_named`."""
-    after_key = _find_place(database, after)
+    after_key, last_key = _find_place(database, after), find_settled_key(database, "users")
+    folded = fold_name(text)
     return _read_users(
-        database.rows("list_users_named", folded=fold_name(text), after=after_key, limit_count=limit_count)
+        database.rows("list_users_named", folded=folded, after=after_key, last_key=last_key, limit_count=limit_count)
     )
 
 

@@ -1,6 +1,6 @@
 """The index of words in SQLite: full-text tables whose rows have the keys of messages and of items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from everfold.adapters.sql.database import Database, Row
@@ -30,6 +30,7 @@ class SqliteWords:
         agent_key: int | None,
         session_keys: Sequence[int],
         only: SearchFilter,
+        entry_counts: Mapping[str, int],  # noqa: ARG002 - the index knows
         limit_count: int,
     ) -> list[Row]:
         """See the protocol. Without a filter messages are looked up only for the rows that are given."""

@@ -1,3 +1,7 @@
+-- Every word has its user's key in front, so that a search in the index of words finds rows of one user only. It stands behind
+-- an OFFSET 0, which PostgreSQL's planner does not look through: beside a condition on the owner it would take the owner's
+-- index, and read all rows of a user who has 100,000 of them for each word.
+
 -- name: insert_search_row
 -- Words beyond the first 200,000 characters, and those of more than 2,046 bytes, are left out: an index takes no more.
 WITH given AS (
@@ -45,22 +49,18 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
 
 -- name: count_search_word
 -- :word has the user's key in front.
-SELECT count(*) FROM message_words WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY);
+SELECT count(*)
+FROM (SELECT user_key FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) OFFSET 0) AS found
+WHERE user_key = :user_key;
 
 -- name: search_messages
 -- Messages that hold any of :terms, those that hold the rarest first: as many as the core ranks. Each term is looked up by
 -- itself, so that what is read grows with what the terms find; only the best are looked at whole.
-WITH asked AS MATERIALIZED (
-    SELECT CAST(term AS TSQUERY) AS term, weight
-    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
-        AS given (term, weight)
-),
-best AS MATERIALIZED (
+WITH best AS MATERIALIZED (
     SELECT found.message_id
-    FROM asked
-    CROSS JOIN LATERAL (
-        SELECT message_words.message_id FROM message_words WHERE user_key = :user_key AND words @@ asked.term
-    ) AS found
+    FROM read_terms(:terms, :weights) AS asked
+    CROSS JOIN LATERAL (SELECT user_key, message_id FROM message_words WHERE words @@ asked.term OFFSET 0) AS found
+    WHERE found.user_key = :user_key
     GROUP BY found.message_id
     ORDER BY sum(asked.weight) DESC, found.message_id DESC
     LIMIT :candidate_count
@@ -69,26 +69,26 @@ SELECT
     messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
     messages.raw_tokens
 FROM best
-JOIN message_words ON message_words.user_key = :user_key AND message_words.message_id = best.message_id
-JOIN messages ON messages.user_key = :user_key AND messages.id = best.message_id
+CROSS JOIN LATERAL (
+    SELECT own, before FROM message_words WHERE user_key = :user_key AND message_id = best.message_id LIMIT 1
+) AS message_words
+CROSS JOIN LATERAL (
+    SELECT id, session_key, seq, role, speaker, raw_tokens FROM messages
+    WHERE user_key = :user_key AND id = best.message_id
+    LIMIT 1
+) AS messages
 JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.session_key;
 
 -- name: search_some_messages
 -- The same among the messages in :roles (a JSON array) that were said from :since_at on and before :until_at.
-WITH asked AS MATERIALIZED (
-    SELECT CAST(term AS TSQUERY) AS term, weight
-    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
-        AS given (term, weight)
-),
-best AS MATERIALIZED (
+WITH best AS MATERIALIZED (
     SELECT found.message_id
-    FROM asked
-    CROSS JOIN LATERAL (
-        SELECT message_words.message_id FROM message_words WHERE user_key = :user_key AND words @@ asked.term
-    ) AS found
-    JOIN messages ON messages.user_key = :user_key AND messages.id = found.message_id
+    FROM read_terms(:terms, :weights) AS asked
+    CROSS JOIN LATERAL (SELECT user_key, message_id FROM message_words WHERE words @@ asked.term OFFSET 0) AS found
+    CROSS JOIN LATERAL (SELECT said_at, role FROM messages WHERE user_key = :user_key AND id = found.message_id LIMIT 1) AS messages
     WHERE
-        messages.said_at >= :since_at
+        found.user_key = :user_key
+        AND messages.said_at >= :since_at
         AND messages.said_at < :until_at
         AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
     GROUP BY found.message_id
@@ -99,8 +99,14 @@ SELECT
     messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
     messages.raw_tokens
 FROM best
-JOIN message_words ON message_words.user_key = :user_key AND message_words.message_id = best.message_id
-JOIN messages ON messages.user_key = :user_key AND messages.id = best.message_id
+CROSS JOIN LATERAL (
+    SELECT own, before FROM message_words WHERE user_key = :user_key AND message_id = best.message_id LIMIT 1
+) AS message_words
+CROSS JOIN LATERAL (
+    SELECT id, session_key, seq, role, speaker, raw_tokens FROM messages
+    WHERE user_key = :user_key AND id = best.message_id
+    LIMIT 1
+) AS messages
 JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.session_key;
 
 -- name: insert_item_words
@@ -119,44 +125,39 @@ SELECT
 DELETE FROM item_words WHERE user_key = :user_key AND item_key = :item_key;
 
 -- name: count_item_word
-SELECT count(*) FROM item_words WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY);
+SELECT count(*)
+FROM (SELECT user_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) OFFSET 0) AS found
+WHERE user_key = :user_key;
 
 -- name: count_item_word_entries
 SELECT count(*)
 FROM (
-    SELECT item_key FROM item_words
-    WHERE user_key = :user_key AND words @@ CAST(quote_literal(:word) AS TSQUERY)
-    LIMIT :most_count
-) AS hit;
+    SELECT user_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT :most_count
+) AS hit
+WHERE user_key = :user_key;
 
 -- name: find_newest_items
 SELECT items.content
-FROM item_words
-JOIN items ON items.user_key = item_words.user_key AND items.key = item_words.item_key
-WHERE item_words.user_key = :user_key AND words @@ CAST(:match AS TSQUERY)
+FROM (SELECT user_key, item_key FROM item_words WHERE words @@ CAST(:match AS TSQUERY) OFFSET 0) AS found
+CROSS JOIN LATERAL (SELECT key, content FROM items WHERE user_key = :user_key AND key = found.item_key LIMIT 1) AS items
+WHERE found.user_key = :user_key
 ORDER BY items.key DESC
 LIMIT :limit_count;
 
 -- name: search_items
-WITH asked AS MATERIALIZED (
-    SELECT CAST(term AS TSQUERY) AS term, weight
-    FROM unnest(string_to_array(:terms, E'\n'), CAST(string_to_array(:weights, E'\n') AS DOUBLE PRECISION []))
-        AS given (term, weight)
-),
-best AS MATERIALIZED (
+WITH best AS MATERIALIZED (
     SELECT found.item_key
-    FROM asked
-    CROSS JOIN LATERAL (
-        SELECT item_words.item_key FROM item_words WHERE user_key = :user_key AND words @@ asked.term
-    ) AS found
+    FROM read_terms(:terms, :weights) AS asked
+    CROSS JOIN LATERAL (SELECT user_key, item_key FROM item_words WHERE words @@ asked.term OFFSET 0) AS found
+    WHERE found.user_key = :user_key
     GROUP BY found.item_key
     ORDER BY sum(asked.weight) DESC, found.item_key DESC
     LIMIT :candidate_count
 )
 SELECT items.key, item_words.own, items.content
 FROM best
-JOIN item_words ON item_words.user_key = :user_key AND item_words.item_key = best.item_key
-JOIN items ON items.user_key = :user_key AND items.key = best.item_key;
+CROSS JOIN LATERAL (SELECT own FROM item_words WHERE user_key = :user_key AND item_key = best.item_key LIMIT 1) AS item_words
+CROSS JOIN LATERAL (SELECT key, content FROM items WHERE user_key = :user_key AND key = best.item_key LIMIT 1) AS items;
 
 -- name: wipe_item_words
 DELETE FROM item_words WHERE user_key = :user_key;
@@ -181,7 +182,11 @@ FROM (
     WHERE user_key = :user_key
     UNION ALL
     SELECT
-        asked.place, (SELECT count(*) FROM message_words WHERE user_key = :user_key AND words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+        asked.place, (
+            SELECT count(*)
+            FROM (SELECT user_key FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY) OFFSET 0) AS found
+            WHERE user_key = :user_key
+        ), CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
 ) AS counted
 ORDER BY place;
@@ -198,7 +203,11 @@ FROM (
     WHERE user_key = :user_key
     UNION ALL
     SELECT
-        asked.place, (SELECT count(*) FROM item_words WHERE user_key = :user_key AND words @@ CAST(asked.term AS TSQUERY)), CAST(0 AS BIGINT)
+        asked.place, (
+            SELECT count(*)
+            FROM (SELECT user_key FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY) OFFSET 0) AS found
+            WHERE user_key = :user_key
+        ), CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
 ) AS counted
 ORDER BY place;

@@ -37,6 +37,9 @@ SELECT id, 0 FROM erased_sessions WHERE id IN (SELECT json_array_elements_text(C
 -- An erase waits until what was written under this epoch is stored, and takes it then.
 SELECT epoch FROM memory_versions WHERE user_key = :user_key FOR SHARE;
 
+-- name: find_settled_key
+SELECT find_settled_key(:listed);
+
 -- name: find_transaction
 SELECT CAST(CAST(pg_current_xact_id_if_assigned() AS TEXT) AS BIGINT);
 

@@ -12,7 +12,8 @@ UPDATE users SET name = :display_name, folded = :folded WHERE id = :user_id;
 -- name: list_users_named
 -- place: 0 where the name begins with the text, 1 where it stands inside.
 WITH found AS (
-    SELECT key, CASE WHEN strpos(folded, :folded) = 1 THEN 0 ELSE 1 END AS place FROM users WHERE strpos(folded, :folded) > 0
+    SELECT key, CASE WHEN strpos(folded, :folded) = 1 THEN 0 ELSE 1 END AS place FROM users
+    WHERE strpos(folded, :folded) > 0 AND key <= :last_key
 ),
 last AS (SELECT CASE WHEN strpos(folded, :folded) = 1 THEN 0 ELSE 1 END AS place FROM users WHERE key = :after),
 page AS (

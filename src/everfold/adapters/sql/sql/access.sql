@@ -29,7 +29,7 @@ SELECT id FROM api_keys WHERE name = :key_name AND revoked_at IS NULL;
 SELECT
     id, name, scope_kind, scope_name, is_read_only, secret_hash, created_at, expires_at, revoked_at, last_used_at
 FROM api_keys
-WHERE key > :after
+WHERE key > :after AND key <= :last_key
 ORDER BY key
 LIMIT :limit_count;
 

@@ -47,13 +47,13 @@ SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
     lineage, settings, thread
 FROM (
-    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key AND key <= :last_key
     UNION ALL
-    SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key
+    SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key AND key <= :last_key
     UNION ALL
-    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key > :after_key
+    SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key > :after_key AND key <= :last_key
     UNION ALL
-    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key
+    SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key AND key <= :last_key
     ORDER BY key
     LIMIT :limit_count
 ) AS page

@@ -26,7 +26,7 @@ SELECT
     id, user_id, session_id, compaction_id, purpose, model, answered_by, attempt, started_at, duration_ms, outcome,
     input_tokens, cached_tokens, output_tokens, cost_usd, is_uncounted
 FROM model_calls
-WHERE key > :after
+WHERE key > :after AND key <= :last_key
     AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
     AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
     AND (CAST(:compaction_id AS TEXT) IS NULL OR compaction_id = :compaction_id)

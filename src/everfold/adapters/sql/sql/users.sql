@@ -19,7 +19,7 @@ WHERE users.key = (SELECT user_key FROM user_bindings WHERE channel = :channel A
 
 -- name: list_users
 SELECT id, name, is_default, created_at, channel, own_id
-FROM (SELECT key, id, name, is_default, created_at FROM users WHERE key > :after ORDER BY key LIMIT :limit_count) AS page
+FROM (SELECT key, id, name, is_default, created_at FROM users WHERE key > :after AND key <= :last_key ORDER BY key LIMIT :limit_count) AS page
 LEFT JOIN user_bindings ON user_key = page.key
 ORDER BY page.key;
 

@@ -1,3 +1,7 @@
+-- name: find_settled_key
+-- With one writer at a time a key is drawn when every lower one is committed.
+SELECT 9223372036854775807 WHERE :listed <> '';
+
 -- name: insert_user_now
 INSERT INTO users (id, created_at) VALUES (:user_id, CAST(unixepoch('subsec') * 1000000 AS INTEGER))
 ON CONFLICT (id) DO NOTHING;

@@ -7,7 +7,7 @@ WITH folded AS MATERIALIZED (
         instr(CASE WHEN octet_length(name) = length(name) THEN lower(name) ELSE fold_name(name) END, :folded) AS at
     FROM users
 ),
-found AS (SELECT key, at > 1 AS place FROM folded WHERE at > 0),
+found AS (SELECT key, at > 1 AS place FROM folded WHERE at > 0 AND key <= :last_key),
 last AS (SELECT at <> 1 AS place FROM folded WHERE key = :after),
 page AS (
     SELECT found.key, found.place
