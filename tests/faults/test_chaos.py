@@ -8,6 +8,7 @@ in the database note what may never happen.
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
@@ -75,10 +76,12 @@ class Size:
     workers_count: int
     clients_count: int
     blows_count: int
+    strike_secs: float
+    """After so long no further blow comes, so that the test ends on a slow machine too."""
 
 
-BY_DAY: Final = Size(servers_count=2, workers_count=2, clients_count=8, blows_count=6)
-IN_FULL: Final = Size(servers_count=3, workers_count=3, clients_count=60, blows_count=40)
+BY_DAY: Final = Size(servers_count=2, workers_count=2, clients_count=8, blows_count=6, strike_secs=60)
+IN_FULL: Final = Size(servers_count=3, workers_count=3, clients_count=60, blows_count=40, strike_secs=480)
 
 
 @dataclass
@@ -245,7 +248,11 @@ QUEUED: Final = "SELECT count(*) FROM everfold_jobs.procrastinate_jobs WHERE sta
 
 
 @pytest.mark.parametrize(
-    "size", [pytest.param(BY_DAY, id="day"), pytest.param(IN_FULL, id="full", marks=pytest.mark.slow)]
+    "size",
+    [
+        pytest.param(BY_DAY, id="day"),
+        pytest.param(IN_FULL, id="full", marks=[pytest.mark.slow, pytest.mark.timeout(1_500)]),
+    ],
 )
 async def test_nothing_acknowledged_is_lost_doubled_or_anothers(
     tmp_path: Path, durable_url: str, command_forks: Forks, monkeypatch: pytest.MonkeyPatch, size: Size
@@ -259,10 +266,13 @@ async def test_nothing_acknowledged_is_lost_doubled_or_anothers(
             ]
         clients = [Client(crew, number, users[number % len(users)]) for number in range(size.clients_count)]
         talking = [asyncio.create_task(client.talk()) for client in clients]
+        ends_at = time.monotonic() + size.strike_secs
         for number in range(size.blows_count):
             said_count = sum(len(client.acknowledged) for client in clients)
             await until_more(clients, said_count + size.clients_count, talking)
             await crew.strike(BLOWS[number % len(BLOWS)])
+            if number >= len(BLOWS) and time.monotonic() > ends_at:
+                break
         await until_more(clients, sum(len(client.acknowledged) for client in clients) + size.clients_count, talking)
         for client in clients:
             client.is_over = True

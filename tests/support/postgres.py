@@ -10,11 +10,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
+ON_DISK = "/var/tmp"
+"""Where files are kept that outlive a restart of the machine: on a disk, unlike the tests' other files."""
+
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The url of a PostgreSQL of this process alone, in memory where there is a place for that, without waiting for disks."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+def serving(*, waits: bool = False) -> Iterator[str]:
+    """The url of a PostgreSQL of this process alone: in memory where there is a place for that, without waiting for disks.
+
+    Args:
+        waits: It is on a disk, and a commit waits until it is written, as a server of users does.
+    """
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=ON_DISK if waits else in_memory) as folder:
         runtime = Path(folder) / "runtime"
         runtime.mkdir(mode=0o700)
         with pytest.MonkeyPatch.context() as patch:
@@ -24,7 +32,7 @@ def serving() -> Iterator[str]:
             server = get_server(Path(folder) / "data", cleanup_mode="stop")
         url = server.get_uri()
         with psycopg.connect(url, autocommit=True) as connection:
-            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            for setting in () if waits else ("fsync", "full_page_writes", "synchronous_commit"):
                 connection.execute(f"ALTER SYSTEM SET {setting} = off")
             connection.execute("SELECT pg_reload_conf()")
         yield url

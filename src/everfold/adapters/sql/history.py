@@ -23,6 +23,7 @@ from everfold.core.text.searching import (
     CANDIDATE_COUNT,
     SearchCandidate,
     SearchQuery,
+    bound_entries,
     choose_terms,
     order_hits,
 )
@@ -53,7 +54,7 @@ def search(
     row_count, sessions_count, others_count = cast(
         "tuple[int, int, int]", database.row("count_user_rows", user_key=user_key, agent_key=agent_key)
     )
-    entry_counts = _count_words(database, query, user_key)
+    entry_counts = _count_words(database, query, user_key, most_count=bound_entries(row_count) + 1)
     chosen = choose_terms(query, entry_counts, row_count=row_count)
     # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
@@ -87,12 +88,15 @@ def search(
     ]
 
 
-def _count_words(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
+def _count_words(database: Database, query: SearchQuery, user_key: int, *, most_count: int) -> dict[str, int]:
+    """How many messages hold each word, or `most_count` where there are more; exactly where that would be said of every word."""
     words = list(query.words)
-    found = database.rows_each(
-        "count_search_word", [{"word": key_words(user_key, word), "user_key": user_key} for word in words]
-    )
-    return {word: cast("int", rows[0][0]) if rows else 0 for word, rows in zip(words, found, strict=True)}
+    bounds = {"user_key": user_key, "most_count": most_count}
+    found = database.rows_each("count_search_word", [{**bounds, "word": key_words(user_key, word)} for word in words])
+    counts = {word: cast("int", rows[0][0]) if rows else 0 for word, rows in zip(words, found, strict=True)}
+    if most_count < NO_END and counts and min(counts.values()) >= most_count:
+        return _count_words(database, query, user_key, most_count=NO_END)  # the rarest is looked for all the same
+    return counts
 
 
 def _candidates(

@@ -255,10 +255,15 @@ def choose_terms(query: SearchQuery, entry_counts: Mapping[str, int], *, row_cou
             costs what its rarest word does, a beginning of words nothing.
         row_count: How many rows the user has, about: it only sets the bound. The rarest term stays whatever it costs.
     """
-    chosen = _take_rarest(query, entry_counts, MIN_POSTINGS + row_count // POSTINGS_SHARE)
+    chosen = _take_rarest(query, entry_counts, bound_entries(row_count))
     if not chosen and query.terms:
         chosen.add(min(query.terms, key=lambda term: _read_cost(term, entry_counts)))
     return _pick_terms(query, chosen)
+
+
+def bound_entries(row_count: int) -> int:
+    """How many index entries one search of a user with about so many rows reads; a word in more rows need not be counted further."""
+    return MIN_POSTINGS + row_count // POSTINGS_SHARE
 
 
 def part_terms(

@@ -48,9 +48,11 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
 );
 
 -- name: count_search_word
--- :word has the user's key in front.
+-- :word has the user's key in front. More than :most_count are not counted: each is a look at the table.
 SELECT count(*)
-FROM (SELECT user_key FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) OFFSET 0) AS found
+FROM (
+    SELECT user_key FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT CAST(:most_count AS BIGINT)
+) AS found
 WHERE user_key = :user_key;
 
 -- name: search_messages
