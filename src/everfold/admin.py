@@ -95,7 +95,7 @@ class Admin:
     @property
     def conversations(self) -> Conversations:
         """What clients of a gateway hold of sessions."""
-        return Conversations(store=self.store)
+        return Conversations(store=self.store, memory=self.store)
 
     @property
     def usage(self) -> UsageStore:

@@ -461,6 +461,10 @@ class GatewaySettings(_Section):
     recall: bool = Field(
         default=False, description="Recall in requests that pass, instead of `recall.enabled` and whatever that says."
     )
+    history_tools: bool = Field(
+        default=False,
+        description="Offer `history_search` and `history_read` to the model in each request, and answer its calls to them.",
+    )
     on_failure: Literal["pass", "refuse"] = Field(
         "pass",
         description="What a request that carries its whole history gets when Everfold itself fails: it is passed on "

@@ -455,12 +455,15 @@ class Session:
         block = await recall_turn(self._store, prompt, policy, now=self._clock.now(), shown=shown)
         return hand_recalled(block.text)
 
-    def tools(self) -> MemoryTools:
+    def tools(self, *, only_here: bool = False) -> MemoryTools:
         """Return the tools with which an agent reads and writes memory, and reads past conversations.
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
+
+        Args:
+            only_here: History is that of this session alone, instead of all conversations of its user with its agent.
         """
-        return make_memory_tools(self._memories.get(self.record.agent_id), self._live)
+        return make_memory_tools(self._memories.get(self.record.agent_id), self._live, only_here=only_here)
 
     async def verify(self) -> Verification:
         """Check all certificates against the stored messages and digests. O(log)."""

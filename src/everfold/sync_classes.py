@@ -641,12 +641,15 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self.wrapped.recall_past, prompt, through=through)
 
-    def tools(self) -> "SyncMemoryTools":
+    def tools(self, *, only_here: bool = False) -> "SyncMemoryTools":
         """Return the tools with which an agent reads and writes memory, and reads past conversations.
 
         They work whether or not the agent has opted in to structured memory. Call `begin_turn` before each turn.
+
+        Args:
+            only_here: History is that of this session alone, instead of all conversations of its user with its agent.
         """
-        return SyncMemoryTools(self._run(self.wrapped.tools), self._portal)
+        return SyncMemoryTools(self._run(self.wrapped.tools, only_here=only_here), self._portal)
 
     def verify(self) -> Verification:
         """Check all certificates against the stored messages and digests. O(log)."""

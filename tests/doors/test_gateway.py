@@ -3,6 +3,7 @@
 import asyncio
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,6 +23,7 @@ import everfold
 from everfold.server.gateway.app import open_gateway
 from everfold.server.opening import open_runtime
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, ToolBrokeError, explode, look_up, run_conformance
+from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
 
 RETRIES = 4
 SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
@@ -42,10 +44,17 @@ async def answer_nothing(*_: object) -> None:
 
 
 @asynccontextmanager
-async def run_gateway(store: str, upstream: str) -> AsyncIterator[str]:
+async def run_gateway(store: str, upstream: str, **more: object) -> AsyncIterator[str]:
     """The address of a gateway over a store."""
     settings: dict[str, dict[str, object]] = {
-        "gateway": {"enabled": True, "upstream": upstream, "user": USER, "agent": AGENT, "context_limit": LIMIT},
+        "gateway": {
+            "enabled": True,
+            "upstream": upstream,
+            "user": USER,
+            "agent": AGENT,
+            "context_limit": LIMIT,
+            **more,
+        },
         "compaction": {"synchronous": True},
     }
     async with (
@@ -259,3 +268,26 @@ async def open_agent(
 async def test_passes_the_conformance_run(tmp_path: Path, speaker: Callable[[str, Lists], Speaker]) -> None:
     """A provider's own SDK passes the run that every door passes, with nothing but another base URL."""
     await run_conformance(partial(open_agent, speaker=speaker, lists={}), everfold.open, tmp_path)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("speaker", [ChatSpeaker, ResponsesSpeaker, MessagesSpeaker])
+async def test_the_history_tools_are_not_seen(
+    tmp_path: Path, speaker: Callable[[str, Lists], Speaker], *, is_streamed: bool
+) -> None:
+    """A provider's own SDK reads the joined reply, runs its own tools only, and its next turn goes on in the same session."""
+    store = f"sqlite:///{tmp_path}/g.db"
+    with ScriptedProvider() as provider:
+        async with run_gateway(store, provider.url, history_tools=True) as address:
+            one = speaker(address, {})
+            say = partial(one.say, thread="t", is_streamed=is_streamed)
+            assert write_answer("MARK-1") in await say("MARK-1 begins.")
+            assert write_answer("MARK-2") in await say("MARK-2 reads. [history 2] [tools 2]")
+            assert write_answer("MARK-3") in await say("MARK-3 reads. [history 1]")
+            await one.client.close()
+        counts = Counter(asked.mark for asked in provider.asked)
+        assert counts == {"MARK-1": 1, "MARK-2": 4, "MARK-3": 2}
+    async with everfold.open(store) as engine:
+        [record] = await engine.list_sessions()
+        log = await (await engine.session(id=record.id)).messages()
+        assert {call.name for message in log for call in message.view.calls} == {"look_up"}

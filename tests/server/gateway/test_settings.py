@@ -19,6 +19,7 @@ ELSEWHERE = {
     "user": "test_keys.py",
     "api_key_env": "test_keys.py",
     "recall": "test_keys.py",
+    "history_tools": "test_history_tools.py",
     "context_limit": "test_forms.py",
     "on_failure": "test_failures.py",
 }

@@ -5,26 +5,27 @@ is passed on as it came. What the provider answers is the client's: status, head
 """
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import anyio
 import httpx2
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
+from everfold.core.conversations.replies import Reply
 from everfold.core.conversations.requests import read_request
 from everfold.core.log.messages import WireFormat
-from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
-from everfold.core.text.refusals import find_message, is_too_long
+from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
-from everfold.server.gateway.callers import SESSION_HEADER, Caller, identify
+from everfold.server.gateway.answers import Answer, Reader, read_json, tells_too_long
+from everfold.server.gateway.callers import Caller, identify
+from everfold.server.gateway.rounds import Ask, Rounds
 from everfold.server.gateway.turns import Turn, Turns
-from everfold.server.gateway.upstream import Upstream, answer_headers, choose_headers, open_upstream
+from everfold.server.gateway.upstream import Upstream, choose_headers, open_upstream
 from everfold.server.hosts import Hosts
 from everfold.server.runtime import Runtime
 
@@ -37,8 +38,6 @@ FORMS: Final[Mapping[str, WireFormat]] = {
 COUNT_PATH: Final = "/v1/messages/count_tokens"
 COMPACT_PATH: Final = "/v1/responses/compact"
 """Where a client asks OpenAI to compact a list; see docs/reference/providers-compaction.md."""
-CONTEXT_HEADER: Final = "x-everfold-context"
-REASON_HEADER: Final = "x-everfold-reason"
 _UNFOLDED: Final = "everfold failed; the request was passed on unfolded"
 _logger = logging.getLogger("everfold.gateway")
 
@@ -75,14 +74,15 @@ class Gateway:
         self._runtime = runtime
         self._upstream = upstream
         self._hosts = hosts
-        self._turns = Turns(engine=runtime.engine, ids=runtime.ids)
+        offers_history = runtime.settings.gateway.history_tools
+        self._turns = Turns(engine=runtime.engine, ids=runtime.ids, offers_history=offers_history)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = Answer(send)
         try:
             if self._hosts is not None:
                 self._hosts.check(scope)
@@ -120,10 +120,10 @@ class Gateway:
             body=b"".join(pieces),
         )
 
-    async def _serve(self, asked: _Asked, receive: Receive, answer: "_Answer") -> None:
+    async def _serve(self, asked: _Asked, receive: Receive, answer: Answer) -> None:
         form = FORMS.get(asked.path) if asked.method == "POST" else None
         is_read = form is not None or asked.path in (COUNT_PATH, COMPACT_PATH)
-        body = _read_json(asked.body) if is_read else None
+        body = read_json(asked.body) if is_read else None
         known = body if isinstance(body, dict) else {}
         caller = await identify(self._runtime, asked.headers, asked.address, known)
         turn = Turn(request=None, body=asked.body, context="passed")
@@ -136,8 +136,9 @@ class Gateway:
             form = "responses"
         try:
             headers = choose_headers(asked.headers, upstream_key=caller.upstream_key)
+            ask = partial(self._upstream.send, asked.method, asked.target, headers)
             async with _until_left(receive):
-                await self._pass(turn, form, asked, headers, answer)
+                await self._pass(turn, form, ask, answer)
         finally:
             self._turns.end(turn)
 
@@ -176,41 +177,46 @@ class Gateway:
             _logger.exception("a count of tokens was passed on as it came")
             return None
 
-    async def _pass(
-        self,
-        turn: Turn,
-        form: WireFormat | None,
-        asked: _Asked,
-        headers: Sequence[tuple[str, str]],
-        answer: "_Answer",
-    ) -> None:
+    async def _pass(self, turn: Turn, form: WireFormat | None, ask: Ask, answer: Answer) -> None:
         """Send a turn to the provider and its answer to the client; once more with a smaller window where it was too long."""
-        async with self._upstream.send(asked.method, asked.target, headers, turn.body) as response:
+        async with ask(turn.body) as response:
             if response.is_success:
-                await self._pass_reply(turn, form, response, answer)
+                await self._pass_reply(turn, form, response, ask, answer)
                 return
             refusal = await response.aread()
-            smaller = await self._turns.shrink(turn) if _tells_too_long(response.status_code, refusal) else None
+            smaller = await self._turns.shrink(turn) if tells_too_long(response.status_code, refusal) else None
             if smaller is None:
                 await answer.send_whole(response, turn, refusal)
                 return
-        async with self._upstream.send(asked.method, asked.target, headers, smaller.body) as response:
+        async with ask(smaller.body) as response:
             if response.is_success:
-                await self._pass_reply(smaller, form, response, answer)
+                await self._pass_reply(smaller, form, response, ask, answer)
             else:
                 await answer.send_whole(response, smaller, await response.aread())
 
     async def _pass_reply(
-        self, turn: Turn, form: WireFormat | None, response: httpx2.Response, answer: "_Answer"
+        self, turn: Turn, form: WireFormat | None, response: httpx2.Response, ask: Ask, answer: Answer
     ) -> None:
         """Pass an answer on as it comes, and store what it says once it is whole, or as far as it came."""
+        if form is not None and turn.history is not None:
+            rounds = Rounds(
+                turn=turn,
+                form=form,
+                history=turn.history,
+                ask=ask,
+                answer=answer,
+                store=self._store,
+                shrink=self._turns.shrink,
+            )
+            await rounds.run(response)
+            return
         if form is None or turn.conversation is None:
             await answer.begin(response, turn)
             async for piece in response.aiter_raw():
                 await answer.add(piece)
             await answer.end()
             return
-        reader, held = _Reader(form, response), b""
+        reader, held = Reader(form, response), b""
         try:
             await answer.begin(response, turn)
             async for piece in response.aiter_raw():
@@ -243,103 +249,6 @@ class Gateway:
                 await self._turns.break_off(turn, reply)
         except Exception:
             _logger.exception("a reply could not be stored; session %s", turn.session_id)
-
-
-class _Reader:
-    """Reads an answer while it passes, streamed or plain."""
-
-    def __init__(self, form: WireFormat, response: httpx2.Response) -> None:
-        self._form = form
-        is_streamed = response.headers.get("content-type", "").startswith("text/event-stream")
-        self._streamed = StreamedReply(form) if is_streamed else None
-        self._pieces: list[bytes] = []
-
-    def feed(self, piece: bytes) -> None:
-        if self._streamed is not None:
-            self._streamed.feed(piece)
-        else:
-            self._pieces.append(piece)
-
-    def read(self) -> Reply:
-        if self._streamed is not None:
-            return self._streamed.read()
-        return read_reply(self._form, _read_json(b"".join(self._pieces)))
-
-
-class _Answer:
-    """What the client is sent."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.is_begun = False
-
-    async def begin(self, response: httpx2.Response, turn: Turn) -> None:
-        await self._start(response.status_code, [*answer_headers(response), *_own_headers(turn)])
-
-    async def add(self, piece: bytes) -> None:
-        if piece:
-            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-
-    async def end(self) -> None:
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def send_whole(self, response: httpx2.Response, turn: Turn, body: bytes) -> None:
-        await self.begin(response, turn)
-        await self.add(body)
-        await self.end()
-
-    async def refuse(self, path: str, status: int, message: str, code: str) -> None:
-        """An error of ours, in the form that the client's SDK reads."""
-        if self.is_begun:
-            return
-        kind = _ERROR_KINDS.get(status, "api_error")
-        error: JsonObject = {"type": kind, "message": message}
-        whole: JsonObject = {"type": "error", "error": error}
-        if not path.startswith("/v1/messages"):
-            whole = {"error": {**error, "code": code, "param": None}}
-        body = json.dumps(whole).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await self._start(status, headers)
-        await self._send({"type": "http.response.body", "body": body})
-
-    async def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        self.is_begun = True
-        message: Message = {"type": "http.response.start", "status": status, "headers": headers}
-        await self._send(message)
-
-
-_ERROR_KINDS: Final[Mapping[int, str]] = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    429: "rate_limit_error",
-}
-
-
-def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:
-    headers = [(CONTEXT_HEADER.encode(), turn.context.encode())]
-    if turn.session_id:
-        headers.append((SESSION_HEADER.encode(), turn.session_id.encode()))
-    if turn.reason:
-        headers.append((REASON_HEADER.encode(), turn.reason[:200].encode("ascii", "replace")))
-    return headers
-
-
-def _tells_too_long(status: int, refusal: bytes) -> bool:
-    """Whether a provider refused a request because it does not fit the model's context."""
-    body = _read_json(refusal)
-    said = refusal.decode("utf-8", "replace") if body is None else body
-    error = body.get("error") if isinstance(body, dict) else None
-    named = error if isinstance(error, dict) else {}
-    return is_too_long(status, named.get("code"), named.get("type"), find_message(said))
-
-
-def _read_json(body: bytes) -> JsonValue:
-    """A body as JSON; None where it is none: the provider says then what is wrong with it."""
-    try:
-        return parse_json(body.decode("utf-8"))
-    except (InvalidInputError, UnicodeDecodeError):
-        return None
 
 
 @asynccontextmanager

@@ -47,6 +47,7 @@ class Caller:
         is_retry: The request says that it was sent before.
         attempt: The hash of its idempotency key; None without one.
         upstream_key: The key that the provider is to get in place of ours; None where the client's own passes.
+        is_known: Its user is named, and not known by a provider's key only.
     """
 
     user: str
@@ -56,6 +57,7 @@ class Caller:
     is_retry: bool = False
     attempt: bytes | None = None
     upstream_key: str | None = None
+    is_known: bool = True
 
 
 async def identify(runtime: Runtime, headers: Headers, address: str, body: JsonObject) -> Caller:
@@ -81,6 +83,7 @@ async def identify(runtime: Runtime, headers: Headers, address: str, body: JsonO
         session_key=None if named is None else parse_session_key(named),
         is_retry=headers.get(_RETRY_HEADER, "0").isdigit() and headers.get(_RETRY_HEADER, "0") != "0",
         attempt=None if attempt is None else hash_text(attempt),
+        is_known=bool(user),
         upstream_key=None if own is None or headers.get(KEY_HEADER) else _read_upstream_key(settings.api_key_env),
     )
 

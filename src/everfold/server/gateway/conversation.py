@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from everfold.core.conversations.alignment import Alignment
 from everfold.core.conversations.hashes import GivenMessage, chain_next, read_given
+from everfold.core.conversations.history_calls import HeldRounds, Round
 from everfold.core.conversations.requests import ClientRequest, ReadList
 from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
 from everfold.core.log.interruption import INTERRUPTED_KEY, write_interrupted
@@ -33,6 +34,7 @@ class Conversation:
         lock: Held from a request to the end of its reply.
         owner: The user and the agent of its requests.
         tips: Its owner and the chains by which it is found at hand.
+        held_rounds: What the model read of the history in the turn that goes on; see `core/conversations/history_calls.py`.
     """
 
     session: Session
@@ -42,6 +44,8 @@ class Conversation:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     owner: tuple[str, str] = ("", "")
     tips: list[tuple[str, str, bytes]] = field(default_factory=list)
+    held_rounds: list[HeldRounds] = field(default_factory=list)
+    _epoch: int = 0
     _held: tuple[str, Sequence[JsonValue]] | None = None
     _last_seq: int = 0
 
@@ -133,6 +137,25 @@ class Conversation:
             said = read_given(read_wire({"role": "assistant", "content": text}))
             seqs = await self._append([write_interrupted(text, reason=reason)], "openai")
             await self._grow([said], seqs, is_optional=True)
+
+    async def note_epoch(self) -> None:
+        """Note in which epoch the history is read: what was read before an erase is not held behind it."""
+        epoch = await self.lists.read_epoch(self.session.record.user_id)
+        if epoch != self._epoch:
+            self.held_rounds.clear()
+        self._epoch = epoch
+
+    def hold_rounds(self, call_id: str, rounds: tuple[Round, ...]) -> None:
+        """Hold what the model read, behind a reply of this turn, in place of which the provider gets it."""
+        self.held_rounds.append(HeldRounds(call_id=call_id, rounds=rounds))
+
+    async def list_held_rounds(self) -> list[HeldRounds]:
+        """What was read in this turn: nothing once the turn is over, or anything of the user was erased."""
+        if self.held_rounds and self.client_list.messages[-1].kind != "result":
+            self.held_rounds.clear()
+        if self.held_rounds:
+            await self.note_epoch()
+        return list(self.held_rounds)
 
     def is_shown_whole(self, window: Window) -> bool:
         """Whether a window shows every message that the client holds as it is, and nothing beside the log."""

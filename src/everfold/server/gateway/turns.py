@@ -19,6 +19,7 @@ from typing import Final, Literal, cast
 
 from everfold.core.conversations.choosing import Choice, choose, choose_named
 from everfold.core.conversations.hashes import GivenMessage, chain_given, chain_next, hash_text
+from everfold.core.conversations.history_calls import offer
 from everfold.core.conversations.replies import Reply, encode_body
 from everfold.core.conversations.requests import (
     ClientRequest,
@@ -38,6 +39,7 @@ from everfold.errors import EverfoldError
 from everfold.ports.system import Ids
 from everfold.server.gateway.callers import Caller
 from everfold.server.gateway.conversation import Conversation, measure_hidden
+from everfold.server.gateway.history import History, begin_history
 from everfold.services.sessions.conversations import KnownList
 
 MOST_CONVERSATIONS: Final = 1_000
@@ -45,9 +47,9 @@ MOST_CONVERSATIONS: Final = 1_000
 MOST_READ_LISTS: Final = 256
 """So many lists of messages are kept as they were read."""
 
-Context = Literal["unchanged", "folded", "passed", "unfolded"]
-"""What was done with a request: unchanged: the client's own bytes, stored. folded: its messages replaced by a window. passed:
-nothing was stored. unfolded: Everfold failed, and it was passed on."""
+Context = Literal["unchanged", "extended", "folded", "passed", "unfolded"]
+"""What was done with a request: unchanged: the client's own bytes, stored. extended: its own messages, stored, with the history
+tools. folded: its messages replaced by a window. passed: nothing was stored. unfolded: Everfold failed, and it was passed on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +63,7 @@ class Turn:
         conversation: Where its reply is stored; None for nowhere.
         is_named: The request named its session, and may carry only what is new.
         is_compaction: The provider is to compact a list, and no model answers.
+        history: The history tools that are offered; None for none.
     """
 
     request: ClientRequest | None
@@ -71,6 +74,7 @@ class Turn:
     window: Window | None = None
     is_named: bool = False
     is_compaction: bool = False
+    history: History | None = None
 
     @property
     def session_id(self) -> str:
@@ -97,6 +101,7 @@ class Turns:
 
     engine: Everfold
     ids: Ids
+    offers_history: bool = False
     _open: OrderedDict[str, Conversation] = field(default_factory=OrderedDict, init=False)
     _tips: dict[Tip, Conversation] = field(default_factory=dict, init=False)
     _starting: dict[bytes, tuple[asyncio.Lock, int]] = field(default_factory=dict, init=False)
@@ -129,7 +134,7 @@ class Turns:
             else:
                 conversation = await self._go_on(found, request, read, caller)
             if conversation is not None:
-                turn = await self._show(conversation, request, own, found.choice)
+                turn = await self._show(conversation, request, own, found.choice, caller)
                 turn.is_named = caller.session_key is not None
                 return turn
 
@@ -322,14 +327,24 @@ class Turns:
 
     # --- what the provider gets
 
-    async def _show(self, conversation: Conversation, request: ClientRequest, own: bytes, choice: Choice) -> Turn:
+    async def _show(
+        self, conversation: Conversation, request: ClientRequest, own: bytes, choice: Choice, caller: Caller
+    ) -> Turn:
         """What goes to the provider: the client's own bytes while they show all, else its body with the window."""
         async with self._releasing(conversation):
+            history = None
+            if self.offers_history:
+                history = begin_history(conversation, request, crosses_sessions=caller.is_known)
+            request = request if history is None else history.request
             await conversation.configure(request)
             window = await conversation.session.window(require_complete=True)
-            if choice.holds_whole and conversation.is_shown_whole(window):
-                return Turn(request=request, body=own, context="unchanged", conversation=conversation, window=window)
-            return _fold(request, conversation, window)
+            if not choice.holds_whole or not conversation.is_shown_whole(window):
+                return await _fold(request, conversation, window, history)
+            turn = Turn(request=request, body=own, context="unchanged", conversation=conversation, window=window)
+            if history is not None:
+                body = await history.begin(request.body, window)
+                turn.body, turn.context, turn.history = encode_body(body), "extended", history
+            return turn
 
     async def preview(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
         """What would go to the provider. Nothing is stored or compacted; a session that is not folded costs its own bytes.
@@ -337,6 +352,8 @@ class Turns:
         Raises:
             EverfoldError: the request cannot be read.
         """
+        if self.offers_history and (offered := offer(request)[0]) is not request:
+            request, own = offered, encode_body(offered.body)
         passed = Turn(request=request, body=own, context="passed")
         read = order_results(self._read_list(request, caller))
         found = await self._find(read, caller, _make_seed(caller))
@@ -399,7 +416,7 @@ class Turns:
                 smaller = await session.window(require_complete=True)
         except EverfoldError:
             return None
-        folded = _fold(request, conversation, smaller)
+        folded = await _fold(request, conversation, smaller, turn.history)
         folded.is_named = turn.is_named
         return folded if smaller.estimate.tokens < window.estimate.tokens else None
 
@@ -415,6 +432,8 @@ class Turns:
                 await conversation.reply(reply.wire, turn.request.form)
             elif not reply.is_whole:
                 await conversation.break_off(reply.text, reason="the reply ended before it was whole")
+            if turn.history is not None:
+                turn.history.hold()
             if turn.window is not None and reply.counted_tokens and not _is_hiding(turn):
                 await conversation.session.observe_usage(turn.window, counted_tokens=reply.counted_tokens)
             self._remember(conversation)
@@ -446,14 +465,25 @@ def _make_seed(caller: Caller) -> bytes:
     return caller.narrowing if caller.session_key is None else hash_text(f"session: {caller.session_key}")
 
 
-def _fold(request: ClientRequest, conversation: Conversation, window: Window) -> Turn:
+async def _fold(request: ClientRequest, conversation: Conversation, window: Window, history: History | None) -> Turn:
     body = write_request(request, window.render(request.form))
-    return Turn(request=request, body=encode_body(body), context="folded", conversation=conversation, window=window)
+    if history is not None:
+        body = await history.begin(body, window)
+    return Turn(
+        request=request,
+        body=encode_body(body),
+        context="folded",
+        conversation=conversation,
+        window=window,
+        history=history,
+    )
 
 
 def _is_hiding(turn: Turn) -> bool:
-    """Whether the provider counted more than the window shows, since the client's own bytes were sent."""
-    if turn.context != "unchanged" or turn.window is None:
+    """Whether the provider counted more than the window shows: the client's own messages, or what was read of the history."""
+    if turn.history is not None and turn.history.is_extended:
+        return True
+    if turn.context not in ("unchanged", "extended") or turn.window is None:
         return False
     entries: Sequence[object] = turn.window.entries
     return measure_hidden([entry.message for entry in entries if isinstance(entry, MessageEntry)]) > 0

@@ -12,6 +12,7 @@ from everfold.core.conversations.hashes import (
 from everfold.core.log.client_lists import ClientList, ClientListChange, ClientMessage
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.ports.conversations import ConversationStore
+from everfold.ports.memory import MemoryStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Conversations:
     """The clients' lists of one store."""
 
     store: ConversationStore
+    memory: MemoryStore
 
     async def find(
         self, user_id: UserId, agent_id: AgentId, seed: bytes, given: Sequence[GivenMessage]
@@ -51,6 +53,10 @@ class Conversations:
             NotFoundError: there is no such session.
         """
         return KnownList(session_id=session_id, client_list=await self.store.read_client_list(session_id))
+
+    async def read_epoch(self, user_id: UserId) -> int:
+        """The epoch of a user, which every erase and wipe of theirs raises."""
+        return (await self.memory.read_memory_version(user_id)).epoch
 
     async def keep(
         self, session_id: SessionId, before: ClientList, messages: Sequence[ClientMessage], *, seed: bytes

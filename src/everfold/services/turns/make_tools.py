@@ -12,13 +12,23 @@ from everfold.services.sessions.search import SearchHit, search_messages
 from everfold.services.turns.agent_memory import AgentMemory
 
 
-def make_memory_tools(memory: AgentMemory, live: LiveSession) -> MemoryTools:
-    """The tools of a session's agent. They reach this user's conversations with this agent, and no others."""
+def make_memory_tools(memory: AgentMemory, live: LiveSession, *, only_here: bool = False) -> MemoryTools:
+    """The tools of a session's agent.
+
+    Those for history reach this user's conversations with this agent and no others, or this session alone.
+    """
     store = memory.store
 
     async def search(question: str, count: int, only: SearchFilter) -> Sequence[SearchHit]:
-        owner, agent = live.record.user_id, live.record.agent_id
-        return await search_messages(store, question, user_id=owner, agent_id=agent, limit_count=count, only=only)
+        return await search_messages(
+            store,
+            question,
+            user_id=live.record.user_id,
+            agent_id=live.record.agent_id,
+            session_id=live.record.id if only_here else None,
+            limit_count=count,
+            only=only,
+        )
 
     async def find(session_id: str) -> LiveSession:
         unknown = f"there is no conversation {session_id[:80]!r}; use one that a search named"
@@ -26,7 +36,8 @@ def make_memory_tools(memory: AgentMemory, live: LiveSession) -> MemoryTools:
             found = await store.get_session(SessionId(session_id))
         except NotFoundError as error:
             raise NotFoundError(unknown, session=session_id) from error
-        if (found.user_id, found.agent_id) != (live.record.user_id, live.record.agent_id):
+        is_other = (found.user_id, found.agent_id) != (live.record.user_id, live.record.agent_id)
+        if is_other or (only_here and found.id != live.record.id):
             raise NotFoundError(unknown, session=session_id)
         return await load_session(store, found)
 

@@ -2,7 +2,7 @@
 
 It speaks OpenAI's chat completions and Responses and Anthropic's messages, plain and streamed. In the newest text of the user it looks for a marker
 (`MARK-7`), and for what that turn is to be: `[tools 3]` asks for three calls at once, `[steps 40]` for forty, one after
-another, `[broken]` for one of a tool that fails, `[busy 3]` refuses three times with 503 first, `[held]` streams the
+another, `[broken]` for one of a tool that fails, `[history 2]` reads the history twice first, `[busy 3]` refuses three times with 503 first, `[held]` streams the
 beginning of its answer and then nothing until `release`. It keeps no list of messages: how far a turn is, it counts.
 
 Source: the API references of OpenAI (chat completions, Responses) and Anthropic (messages), and their streamed events.
@@ -26,7 +26,7 @@ HELD_SECS: Final = 2
 """So long a held answer waits at most."""
 _SAID: Final = re.compile(r"^MARK-\w+ .*", re.MULTILINE)
 """What the user said, at the beginning of a line: what is recalled of it elsewhere does not begin one."""
-_DIRECTIVE: Final = re.compile(r"\[(tools|steps|busy|broken|held)(?: (\d+))?\]")
+_DIRECTIVE: Final = re.compile(r"\[(history|tools|steps|busy|broken|held)(?: (\d+))?\]")
 _PIECES_COUNT: Final = 4
 _SAYING: Final = ('"content": "', "output_text.delta", "text_delta")
 """What an event has that says a piece of a text, in each form."""
@@ -121,6 +121,9 @@ class ScriptedProvider(Loopback):
 
 def _choose(mark: str, wanted: Mapping[str, int], number: int) -> _Answer:
     """The answer to the request of a turn with this number."""
+    if number <= wanted.get("history", 0):
+        return _Answer(calls=((f"call_{mark}_history_{number}", "history_search", mark),))
+    number -= wanted.get("history", 0)
     if "tools" in wanted and number == 1:
         calls = [(f"call_{mark}_{at}", "look_up", f"{mark}/{at}") for at in range(1, wanted["tools"] + 1)]
         return _Answer(calls=tuple(calls))
@@ -199,9 +202,13 @@ def _usage(answer: _Answer, body: Body, read: str, written: str) -> dict[str, An
 
 def _write_calls(answer: _Answer) -> list[dict[str, Any]]:
     return [
-        {"id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps({"key": key})}}
+        {"id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps(_give(name, key))}}
         for id_, name, key in answer.calls
     ]
+
+
+def _give(name: str, key: str) -> dict[str, str]:
+    return {"query" if name == "history_search" else "key": key}
 
 
 def _chat(answer: _Answer, body: Body) -> dict[str, Any]:
@@ -262,7 +269,7 @@ def _response_items(answer: _Answer) -> list[dict[str, Any]]:
             "type": "function_call",
             "call_id": id_,
             "name": name,
-            "arguments": json.dumps({"key": key}),
+            "arguments": json.dumps(_give(name, key)),
             "status": "completed",
         }
         for id_, name, key in answer.calls
@@ -308,7 +315,7 @@ def _message(answer: _Answer, body: Body) -> dict[str, Any]:
 def _blocks(answer: _Answer) -> list[dict[str, Any]]:
     if not answer.calls:
         return [{"type": "text", "text": answer.text}]
-    return [{"type": "tool_use", "id": id_, "name": name, "input": {"key": key}} for id_, name, key in answer.calls]
+    return [{"type": "tool_use", "id": id_, "name": name, "input": _give(name, key)} for id_, name, key in answer.calls]
 
 
 def _stream_message(answer: _Answer, body: Body) -> Iterator[str]:

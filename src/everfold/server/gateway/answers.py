@@ -1,0 +1,135 @@
+"""Answers: what the client is sent, and what is read of a provider's answer while it passes."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import httpx2
+from starlette.types import Message, Send
+
+from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
+from everfold.core.log.messages import WireFormat
+from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
+from everfold.core.text.refusals import find_message, is_too_long
+from everfold.errors import InvalidInputError
+from everfold.server.gateway.callers import SESSION_HEADER
+from everfold.server.gateway.turns import Turn
+from everfold.server.gateway.upstream import answer_headers
+
+CONTEXT_HEADER: Final = "x-everfold-context"
+REASON_HEADER: Final = "x-everfold-reason"
+
+
+def is_stream(response: httpx2.Response) -> bool:
+    """Whether a provider answers with a stream of events."""
+    return bool(response.headers.get("content-type", "").startswith("text/event-stream"))
+
+
+class Reader:
+    """Reads an answer while it passes, streamed or plain."""
+
+    def __init__(self, form: WireFormat, response: httpx2.Response) -> None:
+        self._form = form
+        self._streamed = StreamedReply(form) if is_stream(response) else None
+        self._pieces: list[bytes] = []
+
+    def feed(self, piece: bytes) -> None:
+        """Take a piece of it."""
+        if self._streamed is not None:
+            self._streamed.feed(piece)
+        else:
+            self._pieces.append(piece)
+
+    def read(self) -> Reply:
+        """What it says so far."""
+        if self._streamed is not None:
+            return self._streamed.read()
+        return read_reply(self._form, read_json(b"".join(self._pieces)))
+
+
+class Answer:
+    """What the client is sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.is_begun = False
+
+    async def begin(self, response: httpx2.Response, turn: Turn, *, has_length: bool = True) -> None:
+        """Send the head of a provider's answer.
+
+        Args:
+            response: The answer.
+            turn: The turn that it belongs to.
+            has_length: The body that follows is the provider's own, of the length that its head names.
+        """
+        own = answer_headers(response)
+        passed = own if has_length else [one for one in own if one[0] != b"content-length"]
+        await self._start(response.status_code, [*passed, *_own_headers(turn)])
+
+    async def add(self, piece: bytes) -> None:
+        """Send a piece of the body."""
+        if piece:
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def end(self) -> None:
+        """End the body."""
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def send_whole(self, response: httpx2.Response, turn: Turn, body: bytes, *, has_length: bool = True) -> None:
+        """Send an answer whose body is there."""
+        await self.begin(response, turn, has_length=has_length)
+        await self.add(body)
+        await self.end()
+
+    async def refuse(self, path: str, status: int, message: str, code: str) -> None:
+        """An error of ours, in the form that the client's SDK reads."""
+        if self.is_begun:
+            return
+        kind = _ERROR_KINDS.get(status, "api_error")
+        error: JsonObject = {"type": kind, "message": message}
+        whole: JsonObject = {"type": "error", "error": error}
+        if not path.startswith("/v1/messages"):
+            whole = {"error": {**error, "code": code, "param": None}}
+        body = json.dumps(whole).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self._start(status, headers)
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        self.is_begun = True
+        message: Message = {"type": "http.response.start", "status": status, "headers": headers}
+        await self._send(message)
+
+
+_ERROR_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+
+
+def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:
+    headers = [(CONTEXT_HEADER.encode(), turn.context.encode())]
+    if turn.session_id:
+        headers.append((SESSION_HEADER.encode(), turn.session_id.encode()))
+    if turn.reason:
+        headers.append((REASON_HEADER.encode(), turn.reason[:200].encode("ascii", "replace")))
+    return headers
+
+
+def tells_too_long(status: int, refusal: bytes) -> bool:
+    """Whether a provider refused a request because it does not fit the model's context."""
+    body = read_json(refusal)
+    said = refusal.decode("utf-8", "replace") if body is None else body
+    error = body.get("error") if isinstance(body, dict) else None
+    named = error if isinstance(error, dict) else {}
+    return is_too_long(status, named.get("code"), named.get("type"), find_message(said))
+
+
+def read_json(body: bytes) -> JsonValue:
+    """A body as JSON; None where it is none: the provider says then what is wrong with it."""
+    try:
+        return parse_json(body.decode("utf-8"))
+    except (InvalidInputError, UnicodeDecodeError):
+        return None
