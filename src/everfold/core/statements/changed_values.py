@@ -14,12 +14,10 @@ Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from everfold.core.statements.assertions import (
     POINTERS,
-    REMEMBERED_TEXTS,
     Assertion,
     list_stems,
     read_assertion,
@@ -71,7 +69,6 @@ _PLACES: Final = list_word_set("in at on under with near behind by beside to nex
 _FOR: Final = list_word_set("for für pour para per voor por")
 
 
-@lru_cache(maxsize=4 * REMEMBERED_TEXTS)
 def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool = False) -> bool:
     """Whether a statement says that what an older one tells has changed; `other_things` tells whether it is of the same thing.
 

@@ -16,7 +16,7 @@ from everfold.core.statements.assertions import (
     BE,
     DETERMINERS,
     HAVE,
-    REMEMBERED_TEXTS,
+    REMEMBERED_READINGS,
     Assertion,
     is_adverb,
     list_stems,
@@ -142,13 +142,13 @@ def list_plain(tokens: Iterable[str]) -> frozenset[str]:
     return make_plain(list_stems(tokens))
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_READINGS)
 def make_plain(stems: frozenset[str] | tuple[str, ...]) -> frozenset[str]:
     """Stems, those of words for one thing as one."""
     return frozenset(_PLAIN.get(one, one) for one in stems) - _NOW
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_READINGS)
 def read_frame(text: str) -> Frame | None:
     """A clause as a frame, or None where no verb is known."""
     clause = read_assertion(text)

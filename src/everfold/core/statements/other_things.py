@@ -8,13 +8,11 @@ Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from everfold.core.statements.assertions import (
     BE,
-    REMEMBERED_TEXTS,
     VERBS,
     Assertion,
     is_adverb,
@@ -77,7 +75,6 @@ def covers_subject(subject: frozenset[str], older: Assertion, told: frozenset[st
     )
 
 
-@lru_cache(maxsize=4 * REMEMBERED_TEXTS)
 def speaks_of_another(newer: str, older: str) -> bool:
     """Whether the newer statement, both expanded, names another thing of the sort that the older one speaks of."""
     return _is_turned(newer, older) or _has_other_modifier(newer, older)

@@ -33,6 +33,7 @@ _STATUS_PART: Final = "tatu"
 """What `_STATUS` holds in lower case whichever s it was written with."""
 REMEMBERED_TEXTS = 4096
 """How many quotes stay read: the lines of a rollup come again at every roll-up."""
+_REMEMBERED_WORDS: Final = 1024
 
 _DIGIT: Final = re.compile(r"\d")
 _PLAIN_VALUE: Final = re.compile(r"\d[\d.,:/'-]*(?:[^\W\d_]{1,3})?|\d[\d-]*t[\d:.+-]+z?|v\d[\d.]*")
@@ -54,7 +55,7 @@ class Reading(NamedTuple):
     """The values that tell the thing that it is about from others of its sort."""
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=_REMEMBERED_WORDS)
 def list_words(text: str) -> frozenset[str]:
     """The words of a text that carry its subject: lower-cased, without stop words."""
     return frozenset(_WORD.findall(text.lower())) - _STOP

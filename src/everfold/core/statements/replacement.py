@@ -19,6 +19,7 @@ from everfold.core.statements.assertions import (
     HABITS,
     HAVE,
     POINTERS,
+    REMEMBERED_READINGS,
     REMEMBERED_TEXTS,
     VERBS,
     WIDE,
@@ -168,7 +169,7 @@ def _only_adds(newer: str, change: Change, said: Assertion) -> bool:
 _TAKING_BACK: Final[frozenset[MarkKind]] = frozenset(("corrects", "rejects", "ends", "moves", "shifts", "switches"))
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_READINGS)
 def read_change(text: str) -> Change:
     """The marks of a statement, and what they say of others."""
     expanded = expand(text).strip()

@@ -4,12 +4,10 @@ Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl
 """
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from everfold.core.statements.assertions import (
     DETERMINERS,
-    REMEMBERED_TEXTS,
     Assertion,
     list_stems,
 )
@@ -83,7 +81,6 @@ _MOST_OTHER_WORDS: Final = 8
 """In more words two statements of one thing are not the same but for one phrase."""
 
 
-@lru_cache(maxsize=4 * REMEMBERED_TEXTS)
 def is_same_but_one(newer: str, older: str) -> bool:
     """Whether two statements are the same but for one phrase, of which such a thing has one at a time."""
     told, said = read_frame(prepare_statement(newer)), read_frame(prepare_statement(older))

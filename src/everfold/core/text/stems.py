@@ -56,7 +56,7 @@ def _read_irregular(table: str) -> dict[str, str]:
 PLAIN_FORMS: Final = _read_irregular(_IRREGULAR)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """The stem of a lower-case word; the word itself when it is short or no plain a-z."""
     word = PLAIN_FORMS.get(word, word)

@@ -208,7 +208,7 @@ _KNOWN_RECIPES: Final = _Recipes()
 _KNOWN_MATTER: Final = _Matter()
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _read_chunk(chunk: str) -> tuple[str, ...]:
     """The words of what stands between two spaces; most chunks of a log have been seen before."""
     return tuple(_read_pieces(chunk))
