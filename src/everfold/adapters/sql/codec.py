@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast, get_args
 
 from everfold.adapters.sql.database import SqlValue
+from everfold.adapters.sql.packed_messages import unpack_message
 from everfold.adapters.sql.packing import inflate, unpack_row
 from everfold.adapters.sql.quoted_lines import lines_from_blob, lines_to_blob
 from everfold.core.compaction.certificate import certificate_from_text
@@ -133,7 +134,8 @@ def read_message(row: Row) -> Message:
         lines,
     ) = row
     _expect_known(kind, origin, tokens, raw_tokens)
-    wire = cast("JsonObject", decode_json(cast("bytes", content)))
+    plain = unpack_message(content)
+    wire = cast("JsonObject", decode_json(cast("bytes", plain)))
     moment = from_micros(said_at)
     return Message(
         seq=cast("int", seq),
@@ -149,7 +151,7 @@ def read_message(row: Row) -> Message:
         content_hash=cast("bytes", hash_).hex(),
         keep=bool(keep),
         cuts=_cuts(cuts),
-        lines=lines_from_blob(lines, content, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
+        lines=lines_from_blob(lines, plain, seq=cast("int", seq), origin=cast("Origin", origin), said_at=moment),
     )
 
 

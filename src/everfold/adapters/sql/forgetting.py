@@ -29,6 +29,7 @@ from everfold.adapters.sql.memory_records import (
     write_topic,
 )
 from everfold.adapters.sql.owners import get_user_key
+from everfold.adapters.sql.packed_messages import unpack_message
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.sessions import create_session, find_current_session
 from everfold.core.log.client_lists import ClientListChange
@@ -135,7 +136,7 @@ def list_stored(
             format=cast("WireFormat", wire_format),
             said_at=from_micros(said_at),
             client_id=blob_to_text(client_id),
-            content=cast("bytes", content or b""),
+            content=cast("bytes", unpack_message(content) or b""),
             erased_at=find_moment(erased_at),
         )
         for seq, kind, origin, source, wire_format, said_at, client_id, content, erased_at in rows

@@ -1,5 +1,6 @@
 """Search, stored contents and erasing in SQL."""
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
@@ -13,6 +14,7 @@ from everfold.adapters.sql.log import write_state
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
 from everfold.adapters.sql.owners import find_agent_key, find_user_key
+from everfold.adapters.sql.packed_messages import unpack_message
 from everfold.adapters.sql.places import Places
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.retracting import Retraction
@@ -129,13 +131,22 @@ def read_contents(
             contents.append(
                 StoredContent(
                     seq=cast("int", seq),
-                    content=content if isinstance(content, bytes) else b"",  # a text there is damage, and no content
+                    content=_read_content(content),
                     content_hash=cast("bytes", content_hash).hex() if content_hash is not None else "",
                     is_erased=erased_at is not None,
                     is_retracted=kind == "retracted",
                 )
             )
     return contents
+
+
+def _read_content(content: object) -> bytes:
+    """The JSON of a message; none where the row is damaged, so that its hash differs and the rest is checked too."""
+    try:
+        plain = unpack_message(content)
+    except zlib.error:
+        return b""
+    return plain if isinstance(plain, bytes) else b""
 
 
 def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:

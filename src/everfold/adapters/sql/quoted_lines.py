@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from everfold.adapters.sql.database import SqlValue
+from everfold.adapters.sql.packed_messages import unpack_message
 from everfold.core.primitives.json_values import dump_json
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine, from_json, to_json
@@ -36,21 +37,22 @@ def lines_from_blob(
     """
     if blob is None:
         return ()
+    plain = unpack_message(content)
     return tuple(
         from_json(
-            [*row[:_QUOTE], _read_quote(row[_QUOTE], content), *row[_QUOTE + 1 : _COLUMNS]],
+            [*row[:_QUOTE], _read_quote(row[_QUOTE], plain), *row[_QUOTE + 1 : _COLUMNS]],
             seq=seq,
             origin=cast("Origin", row[_COLUMNS]) if len(row) > _COLUMNS else origin,
             said_at=said_at,
         )
-        for row in _load(blob)
+        for row in _load(unpack_message(blob))
     )
 
 
 def sql_quote_lines(*values: SqlValue) -> SqlValue:
     """The blob of a message's lines as migrations call for it: of one with its quotes written out, and the JSON."""
-    blob, content = values
-    return _write(_load(blob), content) if isinstance(blob, bytes) and isinstance(content, bytes) else blob
+    blob, content = map(unpack_message, values)
+    return _write(_load(blob), content) if isinstance(blob, bytes) and isinstance(content, bytes) else values[0]
 
 
 def _load(blob: object) -> list[list[object]]:

@@ -26,6 +26,7 @@ import apsw
 from everfold.adapters.sql.codec import to_micros
 from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
+from everfold.adapters.sql.packed_messages import sql_pack_message
 from everfold.adapters.sql.packing import sql_deflate, sql_pack_row, sql_unpack_row
 from everfold.adapters.sql.queries import load_migrations, load_queries
 from everfold.adapters.sql.quoted_lines import sql_quote_lines
@@ -96,6 +97,7 @@ def add_functions(connection: apsw.Connection) -> None:
     connection.create_scalar_function("fold_name", _fold_name, 1, deterministic=True)
     connection.create_scalar_function("pack_row", sql_pack_row, deterministic=True)
     connection.create_scalar_function("unpack_row", sql_unpack_row, 1, deterministic=True)
+    connection.create_scalar_function("pack_message", sql_pack_message, 1, deterministic=True)
     connection.create_scalar_function("deflate", sql_deflate, 1, deterministic=True)
     connection.create_scalar_function("quote_lines", sql_quote_lines, 2, deterministic=True)
 
