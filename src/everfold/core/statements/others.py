@@ -22,11 +22,11 @@ PASTE_CHARS: Final = 6_000
 1500 tokens of English, the cap of a kept message."""
 LEAD_CHARS: Final = 600
 """How much of what stands before a paste is the person's own at most. Source: docs/adr/0013-pastes.md."""
-_MAY_HOLD: Final = re.compile(
-    "[>\uff1e<:\uff1a\"\u201c\u201e\u00ab\u00bb\u300c\u300e\u2018`~]|---|_____|\\n(?: {4}|\\t)|(?<![\\w'])'\\w|\\n[ \\t]*\\n"
-).search
-"""A sign without which no text of usual length holds words of others."""
-_MAY_QUOTE: Final = re.compile("[\"\u201c\u201e\u00ab\u300c\u300e\u2018\u2039`]|(?<![\\w'])'\\w").search
+_has_sign: Final = re.compile('[>\uff1e<:\uff1a"\u201c\u201e\u00ab\u00bb\u300c\u300e\u2018`~]').search
+_has_gap: Final = re.compile(r"\n(?: {4}|\t|[ \t]*\n)").search
+_has_quote: Final = re.compile('["\u201c\u201e\u00ab\u300c\u300e\u2018\u2039`]').search
+_has_apostrophe: Final = re.compile(r"'(?<![\w']')\w").search
+"""An apostrophe that begins a word. Each pattern here begins with what a search finds fast: every message is looked at."""
 
 
 def find_others(text: str, *, attached: Sequence[Span] = ()) -> tuple[Span, ...]:
@@ -34,7 +34,7 @@ def find_others(text: str, *, attached: Sequence[Span] = ()) -> tuple[Span, ...]
 
     `attached` are those of its documents, which belong to them whatever they say: a report that begins in one ends there.
     """
-    if len(text) <= PASTE_CHARS and _MAY_HOLD(_leave_out(text, attached)) is None:
+    if len(text) <= PASTE_CHARS and not _may_hold(_leave_out(text, attached)):
         return join_spans(attached)
     end = _find_lead_end(text) if len(text) > PASTE_CHARS else len(text)
     own = text[:end]
@@ -53,7 +53,7 @@ def blank_mentions(text: str, lowered: str) -> str:
     What the writer quotes of himself stays, without its marks: it follows as a clause would, behind a comma. A text
     without quotations is given back as it is.
     """
-    if _MAY_QUOTE(text) is None:
+    if _has_quote(text) is None and _has_apostrophe(text) is None:
         return lowered
     pieces: list[str] = []
     at = 0
@@ -70,8 +70,16 @@ def blank_mentions(text: str, lowered: str) -> str:
     return "".join([*pieces, lowered[at:]]) if at else lowered
 
 
+def _may_hold(text: str) -> bool:
+    """Whether a sign is there without which no text of usual length holds words of others."""
+    has_sign = bool(_has_sign(text) or _has_apostrophe(text))
+    return has_sign or "---" in text or "_____" in text or _has_gap(text) is not None
+
+
 def _leave_out(text: str, spans: Sequence[Span]) -> str:
     """What stands outside of spans."""
+    if not spans:
+        return text
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     return "".join([text[end:start] for end, start in zip(ends, starts, strict=True)])
