@@ -27,12 +27,14 @@ _TOKEN: Final = re.compile(
 )
 _CONTRACTIONS: Final = (
     (re.compile(r"\u2019"), "'"),
+    (re.compile(r"(?<=\ws)'(?= \w)"), "'s"),
     (re.compile(r"\b(can|ca)(?:n't|not)\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
     (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
     (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
+    (re.compile(r"\b(I|we|you|they|it|he|she|that|there)'ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(I|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
     (re.compile(r"\b([jnlmscd]|qu)'(?=[^\W\d_])", re.IGNORECASE), r"\1e "),
 )

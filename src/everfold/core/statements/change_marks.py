@@ -36,7 +36,7 @@ _END: Final = r"(?= but |[,;!?]|\.(?:\s|$)|$)"
 _TO: Final = r"(?: from (?P<old>[^,;!?]+?))? (?:to|until) (?P<new>[^,;!?]+)"
 _SHIFTED: Final = (
     r"(?:moved|postponed|rescheduled|changed|extended|raised|lowered|renamed|relocated|migrated|upgraded|delayed|pushed back|pushed|"
-    r"brought forward|shifted|shortened|increased|reduced|put off|updated|reassigned|transferred|switched)"
+    r"brought forward|shifted|shortened|increased|reduced|put off|updated|reassigned|transferred|switched|lifted|scaled|reset|shrunk|put back|put forward)"
 )
 
 MARKS: Final[tuple[ChangeMark, ...]] = (
@@ -50,13 +50,13 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
         "English",
         "corrects",
         r"\b(?:(?:sorry,? )?i meant(?: that)?|(?:no,? )?scratch that,?|forget (?:what|that) i said(?: [a-z]+)?,?|i was (?:wrong|mistaken)[:,]?|i (?:got|had) (?:it|that) wrong(?: before)?|i mis(?:read|spoke|typed|remembered)(?: it| that)?[:,]?"
-        r"|(?:i have |i )?changed my mind[:,]?|make (?:it|that)\b[: ]|as i said|no,? wait,?|it turn(?:s|ed) out(?: that)?|turns out(?: that)?|i misspoke[:,]?|not what i said(?: [a-z]+)?)",
+        r"|(?:i have |i )?changed my mind[:,]?|make (?:it|that)\b[: ]|on second thoughts?,?|as i said|no,? wait,?|it turn(?:s|ed) out(?: that)?|turns out(?: that)?|i misspoke[:,]?|not what i said(?: [a-z]+)?)",
         "I meant that the code is 8822.",
     ),
     ChangeMark(
         "English",
         "now",
-        r"\b(?:actually|right now|now|from now on|these days|currently|as of (?:today|now|this (?:week|month))|instead(?! of)|effective immediately)\b,?",
+        r"\b(?:actually|right now|now|from now on|these days|currently|as of (?:today|now|this (?:week|month))|(?:from|since) (?:today|tomorrow)|instead(?! of)|effective immediately)\b,?",
         "My code is now 8822.",
     ),
     ChangeMark(
@@ -85,7 +85,10 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
         "It is not on level 3, it is on level 1.",
     ),
     ChangeMark(
-        "English", "rejects", rf"\b(?:do not use|stop using|used to be|is wrong:?) {_V}{_END}", "Stop using port 8080."
+        "English",
+        "rejects",
+        rf"\b(?:do not use|stop using|used to be|ignore|disregard|forget(?: about)?|is wrong:?) {_V}{_END}",
+        "Stop using port 8080.",
     ),
     ChangeMark("English", "rejects", rf"\bno longer {_V}{_END}", "Our vet is Dr. Moor, no longer Dr. Klein."),
     ChangeMark(
@@ -127,7 +130,7 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(
         "English",
         "corrects",
-        r"\b(?:strike that|disregard (?:that|what i said)|ignore (?:that|what i said)|my bad|let me correct (?:that|myself)|i need to correct (?:that|myself)|i stand corrected|i had that wrong|i was off|i mixed (?:it|that|them) up|i gave you the wrong [a-z]+)\b[:,.;]?",
+        r"\b(?:strike that|disregard (?:that|what i said)|ignore (?:that|what i said)|missed that(?: one)?|please note|my bad|let me correct (?:that|myself)|i need to correct (?:that|myself)|i stand corrected|i had that wrong|i was off|i mixed (?:it|that|them) up|i gave you the wrong [a-z]+)\b[:,.;]?",
         "Strike that, the code is 8822.",
     ),
     ChangeMark(

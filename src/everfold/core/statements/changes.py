@@ -18,17 +18,18 @@ CHANGED_WORDS: Final = (
     "moved pushed postponed rescheduled changed extended raised lowered renamed relocated migrated upgraded delayed shifted shortened increased reduced updated"
     " reassigned transferred switched bumped dropped rose went climbed fell grew grown rebooked slipped swapped promoted downgraded halved doubled cut upped"
     " tightened loosened handed adjusted trimmed expanded renewed refinanced revised corrected amended passed handed push move change raise extend rebook reschedule"
+    " lifted reset scaled turned shrunk shrank stretched slashed hiked doubled tripled relicensed reparked re-parked renumbered"
 )
 
 
-CHANGE: Final = rf"\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on))\b"
+CHANGE: Final = rf"\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on)|put (?:back|forward|off)|(?:am|are|is) (?:down|up))\b"
 
 
 CHANGED_TO: Final = rf"{CHANGE}[^;!?]*\b(?:to|until|into|auf|nach|à|au|para|al|alle|naar|tot) (?P<new>[^,;!?]+)"
 
 
 _MARKS: Final = (
-    r"\b(?:now|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
+    r"\b(?:now|from today|from tomorrow|on second thoughts?|(?:a|an)(?:other| different| new)|used to|in favou?r of|missed that one|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
     r"|sorry|meant|misread|oops|scratch|update|correct\w*|finalement|jetzt|nun|inzwischen|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
 )
 

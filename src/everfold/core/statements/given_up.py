@@ -32,7 +32,8 @@ _PATTERNS: Final = (
     rf"\b(?:gave|sent|threw|took|got|shut|turned) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down)\b",
     rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
     rf"[,;] (?:and )?(?:not|no longer) {_OLD}{_END}",
-    rf"\bused to be {_OLD}{_END}",
+    rf"\bused to \w+ {_OLD}{_END}",
+    rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?) {_OLD}{_END}",
 )
 _GONE: Final = (
     rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:closed down|shut down|went downhill"
@@ -53,7 +54,7 @@ _ANY_MORE: Final = r"\b(?:any ?more|any longer|no longer|after all|these days|no
 _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)) (?:that )?"
 _CUES: Final = (
     r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
-    r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place"
+    r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
     r"|stop|stopped|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
 )
 """Words of which one stands in whatever gives something up."""

@@ -10,7 +10,7 @@ from everfold.core.statements.assertions import (
     list_tokens,
     read_assertion,
 )
-from everfold.core.statements.changes import CHANGE, CHANGED_TO, CHANGED_WORDS
+from everfold.core.statements.changes import CHANGE, CHANGED_TO, CHANGED_WORDS, WHEN_CHANGED
 from everfold.core.statements.frames import (
     CALLED,
     GENERIC,
@@ -40,7 +40,7 @@ def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
         return False
     named = _list_changed(told[: found.start("new")].lower())
     thing, content = named - GENERIC - _AGENTS, make_plain(frame.clause.content)
-    new = _read_value(told[found.start("new") : found.end("new")])
+    new = _read_value(WHEN_CHANGED.sub(" ", told[found.start("new") : found.end("new")].rstrip(" .")))
     if new is None or new.words <= content:
         return False
     if _is_handed_on(named, told, new, frame) or _names_all(named, frame, content) or _is_renamed(named, told, frame):
@@ -50,7 +50,8 @@ def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
         return False
     if frame.clause.is_first:
         verb = frozenset((frame.verb,)) - {"be", "have"}
-        return bool(thing & ((frame.phrases[0].words - GENERIC - value.words) | verb))
+        told_of = NOTHING.union(*(phrase.words for phrase in frame.phrases))
+        return bool(thing & ((told_of - GENERIC - value.words) | verb))
     return covers_subject(frame.subject, frame.clause, words)
 
 

@@ -47,7 +47,9 @@ _FOREIGN: Final = list_word_set(
     " wurde haben habe ich wir je nous yo io noi ik wij eu nós não"
 )
 """Of languages in which no noun stands behind another to tell what it is of."""
-_PARTICLES: Final = list_word_set("out up off back down over away up")
+_PARTICLES: Final = list_word_set("out up off back down over away up quit put cut set got let")
+_BEHIND_HAS: Final = (("got",), ("been",), ("a",), ("an",), ("now",), ("not",))
+"""Behind these "Tim's" is no owner: he has got something, or is something now."""
 _OF: Final = list_word_set("for of de für von di van do da")
 _OPPOSITES: Final = tuple(
     (list_word_set(one), list_word_set(other), is_verb)
@@ -127,7 +129,8 @@ def _is_modified(clause: Assertion, at: int, subject: frozenset[str], known: fro
     raw, told = clause.raw, clause.tokens
     follows = told[at + 1] if at + 1 < len(told) else ""
     if follows == "'s":
-        return not list_plain(told[at + 2 : at + 3]) <= known | GENERIC
+        is_verb = told[at + 2 : at + 3] in _BEHIND_HAS
+        return not is_verb and not list_plain(told[at + 2 : at + 3]) <= known | GENERIC
     if follows in ("next", "opposite"):
         return True
     is_english = _FOREIGN.isdisjoint(told)

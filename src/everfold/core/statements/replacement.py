@@ -56,7 +56,7 @@ _CUES: Final = (
     r"|raised|lowered|renamed|relocated|migrated|upgraded|delayed|pushed|brought forward|shifted|shortened|increased|reduced|cut|set|put off|updated|reassigned|transferred|switched|from now|in place of|before"
     r"|went|converted|replaced|left|dropped|swapped|strike|disregard|ignore|my bad|correct|i was off|mixed|after all|in fact|by now|meanwhile|lately|recently|since|starting|become|became|going forward|nowadays|this time"
     r"|bumped|rose|gone|came|climbed|fell|grew|rebooked|slipped|assigned|handed|passed|promoted|downgraded|halved|doubled|corrected|renewed|sold|new|took over|takes over|resigned|retired|rid|gave|broke up|divorced|goodbye"
-    r"|out of|away|phased|scrapped|ditched|abandoned"
+    r"|out of|away|phased|scrapped|ditched|abandoned|second thoughts?|missed|please note|from today|from tomorrow|lifted|scaled|reset|shrunk|put back|put forward"
     r"|korrektur|nein|falsch|meinte|geirrt|vertan|verschrieben|jetzt|nun|ab sofort|inzwischen|mittlerweile|neuerdings|\w*statt\w*|nicht|kein\w*|aufgehört|abgesagt|gestrichen|fällt aus|verschoben|umgezogen|verlegt"
     r"|geändert|gewechselt|erhöht|gesenkt|verlängert|umbenannt|vorgezogen|gezogen|\w+gestiegen|umgestellt|anstelle"
     r"|erratum|non|pardon|voulais|trompée?|maintenant|désormais|dorénavant|à présent|en fait|plutôt|pas|plus|au lieu|à la place|arrêté|annulé\w*|déplacé\w*|reporté\w*|décalé\w*|repoussé\w*|avancé\w*|prolongé\w*|passé\w*"
