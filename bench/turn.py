@@ -19,6 +19,7 @@ from bench.measuring import Bindings, Recorder, Times, hooked
 from bench.opening import fill, is_request_due, open_engine, temporary_folder
 from bench.report import Row
 from bench.turn_against import compare
+from everfold.adapters.sqlite.connection import add_functions
 from everfold.core.windows.rendering import render
 from everfold.session import Session
 
@@ -274,8 +275,9 @@ class _Loop:
 
 
 def _open_plainly(path: Path) -> apsw.Connection:
-    """A connection with the engine's own pragmas."""
+    """A connection with the engine's own pragmas, and the functions that its statements call."""
     connection = apsw.Connection(str(path))
+    add_functions(connection)
     for name, value in _PRAGMAS:
         connection.pragma(name, value)
     return connection
