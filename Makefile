@@ -13,8 +13,8 @@ COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 # Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
 TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
-# The frameworks whose doors are tested, as their extras are called.
-DOORS := agent-framework google-adk langchain llama-index openai-agents pydantic-ai strands
+# The frameworks whose doors are tested, as their extras are called; of the SDK of MCP, its version 1.
+DOORS := agent-framework google-adk langchain llama-index mcp openai-agents pydantic-ai strands
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/server.txt requirements/uv.txt requirements/peers.txt \
 	requirements/weak.txt \
 	$(DOORS:%=requirements/door-%.txt) requirements/door-gateway.txt

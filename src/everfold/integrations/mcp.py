@@ -5,10 +5,13 @@ sends us no messages of its own conversation: what it is to keep it notes with `
 starts the server is trusted with the store. Over HTTP every request brings an API key, which must see what is between
 the user and the agent; one that only reads gets the tools that only read.
 
+Versions 1 and 2 of the protocol's SDK make a server in two ways and name the fields of its types differently; so types are
+made from the names of the protocol, which both read.
+
 Source: Model Context Protocol, 2025-11-25: transports, tools and their annotations.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -27,7 +30,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+from mcp.types import CallToolResult, ListToolsResult, Tool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -41,6 +44,7 @@ INSTRUCTIONS: Final = (
 _READERS: Final = frozenset({"memory_list", "memory_search", "history_search", "history_read"})
 _REMOVERS: Final = frozenset({"memory_replace", "memory_remove", "memory_batch"})
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_Call = Callable[[str, Any], Awaitable[CallToolResult]]
 
 
 def make_server(engine: Everfold, *, user: str, agent: str, reads_only: bool = False) -> "Server[Any]":
@@ -58,15 +62,37 @@ def make_server(engine: Everfold, *, user: str, agent: str, reads_only: bool = F
     tools = [tool for tool in map(_read_schema, list_memory_schemas()) if tool.name in _READERS or not reads_only]
     names = [tool.name for tool in tools]
 
+    async def call(name: str, arguments: Any) -> CallToolResult:
+        if name not in names:
+            return _answer(f"There is no such tool. There are {', '.join(names)}.", is_error=True)
+        session = await engine.session(user=user, agent=agent, create=False)
+        given = await session.tools().call(name, arguments or {})
+        return _answer(given.text, is_error=given.is_error)
+
+    return _make_first(tools, call) if hasattr(Server, "call_tool") else _make_second(tools, call)
+
+
+def _make_first(tools: list[Tool], call: _Call) -> "Server[Any]":
+    """A server of version 1 of the SDK, which takes its functions by decorators."""
+    made: Any = Server("everfold", version=version("everfold"), instructions=INSTRUCTIONS)
+
+    async def list_tools() -> list[Tool]:
+        return tools
+
+    made.list_tools()(list_tools)
+    made.call_tool(validate_input=False)(call)
+    server: Server[Any] = made
+    return server
+
+
+def _make_second(tools: list[Tool], call: _Call) -> "Server[Any]":
+    """A server of version 2 of the SDK, which takes its functions when it is made."""
+
     async def list_tools(_context: object, _params: object) -> ListToolsResult:
         return ListToolsResult(tools=tools)
 
     async def call_tool(_context: object, params: Any) -> CallToolResult:
-        if params.name not in names:
-            return _answer(f"There is no such tool. There are {', '.join(names)}.", is_error=True)
-        session = await engine.session(user=user, agent=agent, create=False)
-        given = await session.tools().call(params.name, params.arguments or {})
-        return _answer(given.text, is_error=given.is_error)
+        return await call(params.name, params.arguments)
 
     return Server(
         "everfold",
@@ -162,20 +188,22 @@ def _read_schema(schema: Any) -> Tool:
     """A tool of ours as the protocol describes it."""
     function = schema["function"]
     name = function["name"]
-    return Tool(
-        name=name,
-        description=function["description"],
-        input_schema=function["parameters"],
-        annotations=ToolAnnotations(
-            read_only_hint=name in _READERS,
-            destructive_hint=name in _REMOVERS,
-            open_world_hint=False,
-        ),
+    return Tool.model_validate(
+        {
+            "name": name,
+            "description": function["description"],
+            "inputSchema": function["parameters"],
+            "annotations": {
+                "readOnlyHint": name in _READERS,
+                "destructiveHint": name in _REMOVERS,
+                "openWorldHint": False,
+            },
+        }
     )
 
 
 def _answer(text: str, *, is_error: bool) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
+    return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": is_error})
 
 
 def _refuse(status: int, detail: str) -> JSONResponse:
