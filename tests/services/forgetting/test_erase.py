@@ -1,10 +1,12 @@
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import anyio
+import apsw
 import pytest
 from bench.material.logs import coding_log, endless_log
 from hypothesis import HealthCheck, example, given, settings
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.sizes import STORES, examples
 
 from everfold.adapters.sql.database import SqlValue
+from everfold.adapters.sql.packed_messages import unpack_message
 from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.bootstrap import make_engine
@@ -268,9 +271,20 @@ async def test_an_erase_reaches_every_branch(store: SqliteStore) -> None:
     await store.close()
 
 
-def find_files(folder: Path) -> list[str]:
-    """The files that hold the needle."""
-    return [file.name for file in folder.iterdir() if NEEDLE.encode() in file.read_bytes()]
+def find_files(folder: Path, packed: Iterable[bytes] = ()) -> list[str]:
+    """The files that hold the needle, or what was packed of it."""
+    wanted = [NEEDLE.encode(), *packed]
+    return [file.name for file in folder.iterdir() if any(one in file.read_bytes() for one in wanted)]
+
+
+def list_packed(path: Path) -> list[bytes]:
+    """How the packed messages and lines that hold the needle begin; in those the needle itself cannot be seen."""
+    with closing(apsw.Connection(str(path))) as connection:
+        blobs = [
+            cast("bytes", blob) for row in connection.execute("SELECT content, lines FROM messages") for blob in row
+        ]
+    plain = {blob: cast("bytes", unpack_message(blob)) for blob in blobs if blob}
+    return [blob[:48] for blob, said in plain.items() if blob != said and NEEDLE.encode() in said]
 
 
 async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
@@ -280,15 +294,20 @@ async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
     session = await open_engine(opened).session(limit=LIMIT_TOKENS)
     seqs = [await fill(session) for _ in range(2)]
     seqs += await session.append([calls("c1"), result("c1", f"The {NEEDLE} " * 3000), assistant(f"See {NEEDLE}.")])
+    seqs += await session.append(
+        [user(f"Remember: always greet the {NEEDLE}. " * 9), assistant(f"Hail the {NEEDLE}! " * 20)]
+    )
     assert (await open_engine(other).session()).id == session.id
-    assert find_files(tmp_path)
+    packed = list_packed(path)
+    assert len(packed) >= 3
+    assert all(find_files(tmp_path, [one]) for one in packed)
     for seq in seqs:
         await session.erase(seq)
     await check_gone(opened, session)
-    assert find_files(tmp_path) == []
+    assert find_files(tmp_path, packed) == []
     await opened.close()
     await other.close()
-    assert find_files(tmp_path) == []
+    assert find_files(tmp_path, packed) == []
 
 
 async def test_two_erases_at_once_bring_nothing_back(store: SqliteStore) -> None:
