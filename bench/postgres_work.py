@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +26,8 @@ LIMIT_TOKENS = 8_000
 AT_ONCE_COUNT = 20
 """Messages that are appended in one batch, before any is due."""
 WORKERS = (1, 2, 4)
+WARM_UP_COUNT = 3
+"""Compactions for each worker before it is measured: with its first ones a process loads what it needs."""
 
 SETTINGS = """\
 [store]
@@ -36,7 +41,7 @@ context_limit = {limit}
 enabled = true
 """
 COUNT_DONE = "SELECT count(*) FROM compactions WHERE state = 'done' AND key > %s"
-SPENT_SECS = "SELECT (max(ended_at) - min(ended_at)) / 1e6 FROM compactions WHERE state = 'done' AND key > %s"
+COUNT_WAITING = "SELECT count(*) FROM everfold_jobs.procrastinate_jobs"
 
 
 async def measure_work(cluster: Cluster, *, sessions_count: int) -> list[Row]:
@@ -45,11 +50,14 @@ async def measure_work(cluster: Cluster, *, sessions_count: int) -> list[Row]:
     rates: dict[int, float] = {}
     cluster.wait_for_disk(is_on=True)
     for workers_count in WORKERS:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, ExitStack() as started:
             config = _configure(folder, cluster.url)
+            await _make_due(cluster.url, folder, WARM_UP_COUNT * workers_count)
+            workers = [started.enter_context(_worker(config)) for _ in range(workers_count)]
             after = _find_last(cluster.url)
+            _halt(workers, cluster.url)
             await _make_due(cluster.url, folder, sessions_count)
-            rates[workers_count], worker_ms, server_ms = _work(cluster, config, workers_count, sessions_count, after)
+            rates[workers_count], worker_ms, server_ms = _work(cluster, workers, sessions_count, after)
         at = f"{workers_count} worker{'s' if workers_count > 1 else ''}"
         rows += [
             Row(figure=f"compactions a second, {at}", value=rates[workers_count], digits=1),
@@ -84,7 +92,7 @@ async def _make_due(url: str, folder: Path, sessions_count: int) -> None:
     }
     async with everfold.open(url, settings=settings) as engine:
         for number in range(sessions_count):
-            await _talk_until_due(engine, await engine.session(user=f"worked for {folder.name} {number}"), number)
+            await _talk_until_due(engine, await engine.session(user=str(uuid.uuid4())), number)
 
 
 async def _talk_until_due(engine: Everfold, session: Session, number: int) -> None:
@@ -100,26 +108,30 @@ async def _talk_until_due(engine: Everfold, session: Session, number: int) -> No
     raise RuntimeError("nothing became due")
 
 
-def _work(
-    cluster: Cluster, config: Path, workers_count: int, sessions_count: int, after: int
-) -> tuple[float, float, float]:
-    """Compactions a second, and the milliseconds of processors for each: of all workers, and of the server."""
-    with ExitStack() as started, psycopg.connect(cluster.url, autocommit=True) as connection:
-        server_before = cluster.processor_secs()
-        workers = [started.enter_context(_worker(config)) for _ in range(workers_count)]
-        at_ready = [_processor_secs(worker.pid) for worker in workers]
-        done_at_ready = int(connection.execute(COUNT_DONE, (after,)).fetchall()[0][0])
-        connection.execute("SET statement_timeout = '30s'")
-        while int(connection.execute(COUNT_DONE, (after,)).fetchall()[0][0]) < sessions_count:
+def _halt(workers: Sequence["subprocess.Popen[str]"], url: str) -> None:
+    """Let the workers finish what waits, and stop them where they are."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(COUNT_WAITING).fetchall() != [(0,)]:
             connection.execute("SELECT pg_sleep(0.2)")
-        spent = float(connection.execute(SPENT_SECS, (after,)).fetchall()[0][0])
-        worked = sum(_processor_secs(worker.pid) for worker in workers) - sum(at_ready)
-        served = cluster.processor_secs() - server_before
-    return (
-        (sessions_count - 1) / spent,
-        worked * 1e3 / max(1, sessions_count - done_at_ready),
-        served * 1e3 / sessions_count,
-    )
+    for worker in workers:
+        worker.send_signal(signal.SIGSTOP)
+
+
+def _work(
+    cluster: Cluster, workers: Sequence["subprocess.Popen[str]"], sessions_count: int, after: int
+) -> tuple[float, float, float]:
+    """Compactions a second from when all go on, and the milliseconds of processors for each: of the workers, and of the server."""
+    with psycopg.connect(cluster.url, autocommit=True) as connection:
+        worked, served = sum(_processor_secs(one.pid) for one in workers), cluster.processor_secs()
+        begun = time.perf_counter()
+        for worker in workers:
+            worker.send_signal(signal.SIGCONT)
+        while int(connection.execute(COUNT_DONE, (after,)).fetchall()[0][0]) < sessions_count:
+            connection.execute("SELECT pg_sleep(0.02)")
+        spent = time.perf_counter() - begun
+    worked = sum(_processor_secs(one.pid) for one in workers) - worked
+    served = cluster.processor_secs() - served
+    return sessions_count / spent, worked * 1e3 / sessions_count, served * 1e3 / sessions_count
 
 
 @contextmanager
@@ -136,6 +148,7 @@ def _worker(config: Path) -> Iterator["subprocess.Popen[str]"]:
             raise RuntimeError("the worker ended before it was ready")
         yield process
     finally:
+        process.send_signal(signal.SIGCONT)
         process.terminate()
         process.wait(60)
         if process.stdout:
