@@ -31,6 +31,7 @@ NAMES = (
     "doors",
     "gateway",
     "postgres",
+    "hook",
     "worth",
 )
 MODULES = {"import": "batch_import"}

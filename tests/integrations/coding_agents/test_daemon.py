@@ -4,11 +4,13 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -90,12 +92,21 @@ def find_daemons() -> list[int]:
 
 
 def kill_daemons(sign: int = signal.SIGKILL) -> None:
-    """End them, and wait until they are gone."""
-    for process in find_daemons():
+    """End them, and wait until they are gone, with all that they held open."""
+    daemons = find_daemons()
+    for process in daemons:
         os.kill(process, sign)
     end = time.monotonic() + SECS
-    while find_daemons() and time.monotonic() < end:
+    while any(map(is_alive, daemons)) and time.monotonic() < end:
         time.sleep(0.01)
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process has not ended yet; one that is only not waited for holds nothing any more."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.fixture
@@ -203,6 +214,43 @@ async def test_a_killed_daemon_loses_and_doubles_nothing(client: Client) -> None
     while (texts := await list_texts(client))[-1:] != ["The last one."] and time.monotonic() < end:
         client.hook("UserPromptSubmit", prompt="Go on.")
     assert texts == [*written, "The last one."]
+
+
+def count_stored(client: Client) -> int:
+    """How many messages are stored; read beside the daemon."""
+    path = Path(client.url.removeprefix("sqlite:///"))
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+        try:
+            return int(store.execute("SELECT count(*) FROM messages").fetchone()[0])
+        except sqlite3.OperationalError:  # its tables are not made yet
+            return 0
+
+
+def wait_for_stored(client: Client, least_count: int) -> None:
+    """Wait until so many messages are stored."""
+    end = time.monotonic() + SECS
+    while count_stored(client) < least_count and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+@pytest.mark.slow
+async def test_killed_in_the_middle_of_an_import(client: Client) -> None:
+    """Killed before, within and after an import, the daemons store every line of a transcript once, in its order."""
+    texts = [f"Prompt {number}." for number in range(1_500)]
+    client.write(*texts)
+    for least_count in (0, 1, 1_000, 2_000):
+        client.hook("Stop")
+        wait_for_stored(client, least_count)
+        kill_daemons()
+    client.hook("SessionEnd")
+    wait_for_stored(client, 2 * len(texts))
+    async with everfold.open(client.url) as engine:
+        session = await engine.session(user="ada", agent="claude-code", key=f"claude-code:{TALK}", create=False)
+        stored = [message.view.text async for message in iterate_log(session)]
+        assert (await session.verify()).problems == ()
+    assert stored == [said for text in texts for said in (text, "Understood.")]
 
 
 @pytest.mark.slow
