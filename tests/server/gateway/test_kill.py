@@ -23,14 +23,15 @@ COMMAND = "from everfold.cli.entry import run; run()"
 
 
 @contextmanager
-def running(store: Path, upstream: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def running(store: Path | str, upstream: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A gateway in a process of its own: its address for clients of OpenAI."""
-    arguments = ["gateway", "--upstream", upstream, "--db", str(store), "--port", "0", "--json"]
+    arguments = ["gateway", "--upstream", upstream, "--port", "0", "--json"]
+    url = f"sqlite:///{store}" if isinstance(store, Path) else store
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, *arguments],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1", "EVERFOLD_STORE__URL": url},
     )
     assert process.stdout
     try:
@@ -58,9 +59,9 @@ def text_of(response: httpx2.Response) -> str:
     return str(response.json()["choices"][0]["message"]["content"])
 
 
-async def list_logs(store: Path) -> list[list[str]]:
+async def list_logs(store: Path | str) -> list[list[str]]:
     """What every session of a store says."""
-    async with everfold.open(f"sqlite:///{store}") as engine:
+    async with everfold.open(f"sqlite:///{store}" if isinstance(store, Path) else store) as engine:
         sessions = [await engine.session(id=one.id) for one in await engine.list_sessions()]
         assert all([(await one.verify()).problems == () for one in sessions])
         return [[message.view.text for message in await one.messages()] for one in sessions]

@@ -28,6 +28,10 @@ class Connections(ABC):
     async def _write_placed(self, work: PlacedWork[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
         """The same, of a function that looks sessions up among those that the connection has seen."""
 
+    async def _write_lightly(self, work: Work[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        """The same as `_write` for what a loss of power may take back: every process sees it, and no disk is waited for."""
+        return await self._write(work, *arguments, **options)
+
     async def _note(self, work: Work[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
         """The same as `_write` for what is only noted beside the work; see `everfold.ports.writing`."""
         with watch_writes():  # of its own
@@ -58,6 +62,15 @@ def writes(work: Work[P, T]) -> Method[P, T]:
 
     async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
         return await self._write(work, *arguments, **options)
+
+    return write
+
+
+def writes_lightly(work: Work[P, T]) -> Method[P, T]:
+    """The same as `writes`, for what a loss of power may take back."""
+
+    async def write(self: Connections, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return await self._write_lightly(work, *arguments, **options)
 
     return write
 

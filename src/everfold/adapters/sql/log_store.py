@@ -15,7 +15,15 @@ from everfold.adapters.sql import (
     usage,
     users,
 )
-from everfold.adapters.sql.connections import Connections, notes, reads, reads_placed, writes, writes_placed
+from everfold.adapters.sql.connections import (
+    Connections,
+    notes,
+    reads,
+    reads_placed,
+    writes,
+    writes_lightly,
+    writes_placed,
+)
 from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
@@ -85,9 +93,9 @@ class SqlLog(Connections):
 
     # --- leases
 
-    claim_lease = writes(leases.claim_lease)
-    renew_lease = writes(leases.renew_lease)
-    release_lease = writes(leases.release_lease)
+    claim_lease = writes_lightly(leases.claim_lease)
+    renew_lease = writes_lightly(leases.renew_lease)
+    release_lease = writes_lightly(leases.release_lease)
 
     # --- history
 

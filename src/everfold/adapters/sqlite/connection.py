@@ -205,6 +205,18 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def unsynced(self) -> Iterator[None]:
+        """Commit without waiting for the disk. The next commit outside of this waits for all that was written before it.
+
+        Source: SQLite's documentation of `PRAGMA synchronous` in WAL mode: NORMAL stays consistent, and is not durable.
+        """
+        self.connection.pragma("synchronous", "normal")
+        try:
+            yield
+        finally:
+            self.connection.pragma("synchronous", "full")
+
     def expect_in_place(self) -> None:
         """Refuse to go on where the file's name is gone or another file's: who opens it next would not find the rest.
 

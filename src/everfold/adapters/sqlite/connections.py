@@ -52,6 +52,18 @@ class SqliteConnections(Connections):
 
         return await self._writer.call(run)
 
+    async def _write_lightly(
+        self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
+    ) -> T:
+        database = self._writer.database
+
+        def run() -> T:
+            with translated(self.path), database.unsynced(), database.transaction():
+                database.expect_in_place()
+                return work(database, *arguments, **options)
+
+        return await self._writer.call(run)
+
     async def _write_placed(
         self, work: Callable[Concatenate[Database, Places, P], T], /, *arguments: P.args, **options: P.kwargs
     ) -> T:

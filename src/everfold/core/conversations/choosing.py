@@ -32,6 +32,11 @@ class Choice:
     reason: str = ""
 
     @property
+    def only_grows(self) -> bool:
+        """Whether the known list stays, and what is new comes behind it."""
+        return self.kind == "added" or (self.kind == "continue" and not self.alignment.is_cut)
+
+    @property
     def holds_whole(self) -> bool:
         """Whether the request carries its whole history."""
         return self.kind != "added"

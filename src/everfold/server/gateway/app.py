@@ -77,6 +77,10 @@ class Gateway:
         offers_history = runtime.settings.gateway.history_tools
         self._turns = Turns(engine=runtime.engine, ids=runtime.ids, offers_history=offers_history)
 
+    async def drain(self) -> None:
+        """Wait for what is still written of what passed."""
+        await self._turns.drain()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
@@ -276,4 +280,8 @@ async def open_gateway(app: ASGIApp, runtime: Runtime, *, hosts: Hosts | None) -
         return
     upstream = open_upstream(runtime.settings.gateway)
     async with upstream.client:
-        yield Gateway(app, runtime=runtime, upstream=upstream, hosts=hosts)
+        gateway = Gateway(app, runtime=runtime, upstream=upstream, hosts=hosts)
+        try:
+            yield gateway
+        finally:
+            await gateway.drain()

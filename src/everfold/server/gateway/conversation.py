@@ -1,6 +1,7 @@
 """Conversation: a session with what its client holds of it, for one request at a time."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
@@ -17,10 +18,11 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError
-from everfold.services.sessions.conversations import Conversations, chain_messages
+from everfold.services.sessions.conversations import Conversations, chain_messages, plan_keep
 from everfold.session import Session, Wire
 
 _PAGE: Final = 200
+_logger = logging.getLogger("everfold.gateway")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -34,6 +36,7 @@ class Conversation:
         lock: Held from a request to the end of its reply.
         owner: The user and the agent of its requests.
         tips: Its owner and the chains by which it is found at hand.
+        beside: What is still written of all conversations.
         held_rounds: What the model read of the history in the turn that goes on; see `core/conversations/history_calls.py`.
     """
 
@@ -45,7 +48,9 @@ class Conversation:
     owner: tuple[str, str] = ("", "")
     tips: list[tuple[str, str, bytes]] = field(default_factory=list)
     held_rounds: list[HeldRounds] = field(default_factory=list)
+    beside: set[asyncio.Task[None]] = field(default_factory=set)
     _epoch: int = 0
+    _keeping: asyncio.Task[None] | None = None
     _held: tuple[str, Sequence[JsonValue]] | None = None
     _last_seq: int = 0
 
@@ -86,7 +91,11 @@ class Conversation:
         for at, seq in zip(new, await self._append([read.wires[at] for at in new], request.form), strict=True):
             seqs[at] = seq
         if list(alignment.places[: len(before)]) == list(range(len(before))):
-            await self._grow([read.given[at] for at in new], [seqs[at] for at in new], attempt=attempt)
+            given, places = [read.given[at] for at in new], [seqs[at] for at in new]
+            if attempt is None and not alignment.injected:
+                await self._grow_beside(given, places)
+            else:
+                await self._grow(given, places, attempt=attempt)
         else:
             await self._keep(mark_attempt(chain_messages(self.seed, read.given, known, seqs), attempt))
 
@@ -116,7 +125,7 @@ class Conversation:
     async def reply(self, wire: JsonObject, form: WireFormat) -> None:
         """Store what the model said."""
         given = read_given(read_wire(wire, wire_format=form))
-        await self._grow([given], await self._append([wire], form))
+        await self._grow_beside([given], await self._append([wire], form))
 
     async def replace_list(self, read: ReadList) -> None:
         """Store what the provider's own compaction made of the client's list, which the client holds from now on.
@@ -179,7 +188,7 @@ class Conversation:
         fork = session.rewind if goes_on else session.branch
         forked = await fork(shared[-1].seq)
         kept = await self.lists.keep(forked.id, NO_LIST, shared, seed=self.seed)
-        return Conversation(session=forked, seed=self.seed, lists=self.lists, client_list=kept)
+        return Conversation(session=forked, seed=self.seed, lists=self.lists, client_list=kept, beside=self.beside)
 
     async def _append(self, wires: Sequence[JsonObject], form: WireFormat, *, source: str = "said") -> list[int]:
         """Append messages behind those that the client is known to hold.
@@ -215,14 +224,61 @@ class Conversation:
         is_optional: bool = False,
     ) -> None:
         """Add messages to what the client holds."""
+        await self.settle()
         try:
             await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
-        except ConflictError:  # an erase has taken hashes of it
+        except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
             self.client_list = (await self.lists.read(self.session.id)).client_list
-            await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
+            known = max([message.seq for message in self.client_list.messages], default=0)
+            new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
+            rows = self._extend(
+                [one for one, _ in new], [seq for _, seq in new], attempt=attempt, is_optional=is_optional
+            )
+            await self._keep(rows)
+
+    async def _grow_beside(self, given: Sequence[GivenMessage], seqs: Sequence[int]) -> None:
+        """Add messages to what the client holds, and write that while the turn goes on.
+
+        They stand in the log by now: where the process is killed before the list is written, they are taken up from there.
+        """
+        await self.settle()
+        known = max([message.seq for message in self.client_list.messages], default=0)
+        new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
+        rows = self._extend([message for message, _ in new], [seq for _, seq in new])
+        self.client_list, change = plan_keep(self.client_list, rows, seed=self.seed)
+        if change is not None:
+            self._keeping = asyncio.create_task(self.lists.write(self.session.id, change))
+            self.beside.add(self._keeping)
+            self._keeping.add_done_callback(self._note_kept)
+
+    def _note_kept(self, task: "asyncio.Task[None]") -> None:
+        self.beside.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _logger.warning("what a client holds was not written; session %s", self.session.id)
+
+    async def settle(self) -> None:
+        """Wait until what the client holds is written; where it cannot be, as it is another by now, it is read again.
+
+        Raises:
+            EverfoldError: it was not written.
+        """
+        task, self._keeping = self._keeping, None
+        if task is None:
+            return
+        try:
+            await task
+        except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
+            self.client_list = (await self.lists.read(self.session.id)).client_list
+            self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
+            await self.adopt()
 
     def _extend(
-        self, given: Sequence[GivenMessage], seqs: Sequence[int], *, attempt: bytes | None, is_optional: bool
+        self,
+        given: Sequence[GivenMessage],
+        seqs: Sequence[int],
+        *,
+        attempt: bytes | None = None,
+        is_optional: bool = False,
     ) -> list[ClientMessage]:
         """What the client holds with more messages at its end."""
         before = self.client_list.messages
@@ -243,6 +299,7 @@ class Conversation:
         return [*before, *mark_attempt(rows, attempt)]
 
     async def _keep(self, messages: Sequence[ClientMessage]) -> None:
+        await self.settle()
         self.client_list = await self.lists.keep(self.session.id, self.client_list, messages, seed=self.seed)
 
 

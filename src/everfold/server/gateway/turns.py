@@ -30,17 +30,20 @@ from everfold.core.conversations.requests import (
     write_request,
 )
 from everfold.core.log.client_lists import NO_LIST, ClientList
-from everfold.core.primitives.ids import AgentId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
 from everfold.errors import EverfoldError
+from everfold.ports.leases import LeaseName
 from everfold.ports.system import Ids
 from everfold.server.gateway.callers import Caller
+from everfold.server.gateway.claims import Claims
 from everfold.server.gateway.conversation import Conversation, measure_hidden
 from everfold.server.gateway.history import History, begin_history
 from everfold.services.sessions.conversations import KnownList
+from everfold.session import Session
 
 MOST_CONVERSATIONS: Final = 1_000
 """So many conversations are kept at hand; another one is opened again when it goes on."""
@@ -102,13 +105,19 @@ class Turns:
     engine: Everfold
     ids: Ids
     offers_history: bool = False
+    claims: Claims = field(init=False)
     _open: OrderedDict[str, Conversation] = field(default_factory=OrderedDict, init=False)
     _tips: dict[Tip, Conversation] = field(default_factory=dict, init=False)
+    _beside: set[asyncio.Task[None]] = field(default_factory=set, init=False)
     _starting: dict[bytes, tuple[asyncio.Lock, int]] = field(default_factory=dict, init=False)
     _read: OrderedDict[tuple[str, bytes], ReadList] = field(default_factory=OrderedDict, init=False)
     _chains: OrderedDict[tuple[str, bytes, bytes], tuple[Sequence[GivenMessage], list[bytes]]] = field(
         default_factory=OrderedDict, init=False
     )
+
+    def __post_init__(self) -> None:
+        leases, holder = self.engine.admin.leases, self.ids.new_id("gw_")
+        self.claims = Claims(store=leases, holder=holder, beside=self._beside)
 
     async def begin(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
         """Store what is new of a request, and give what goes to the provider. The conversation is locked then.
@@ -199,7 +208,7 @@ class Turns:
         session = await self.engine.session(user=caller.user, agent=caller.agent, key=name, create=False)
         conversation = self._open.get(session.id)
         if conversation is None:
-            conversation = Conversation(session=session, seed=seed, lists=self.engine.admin.conversations)
+            conversation = self._open_new(session, seed)
             if not session.is_new:
                 known = await self.engine.admin.conversations.read(session.id)
                 conversation = await self._open_known(known, seed)
@@ -215,9 +224,7 @@ class Turns:
         if at_hand is not None:
             return at_hand
         session = await self.engine.session(id=known.session_id)
-        conversation = Conversation(
-            session=session, seed=seed, lists=self.engine.admin.conversations, client_list=known.client_list
-        )
+        conversation = self._open_new(session, seed, known.client_list)
         await conversation.adopt()
         return self._open.setdefault(known.session_id, conversation)
 
@@ -231,8 +238,11 @@ class Turns:
         if conversation is None or await _wait_for(conversation):
             return None
         await conversation.lock.acquire()
-        if conversation.client_list is not found.client_list:
-            conversation.lock.release()
+        is_settled = found.choice.only_grows or await self._is_settled(conversation)
+        if not is_settled or conversation.client_list is not found.client_list:
+            self._free(conversation)
+            return None
+        if not await self._is_alone(conversation):
             return None
         async with self._releasing(conversation):
             if found.choice.kind == "added":
@@ -242,10 +252,39 @@ class Turns:
             self._remember(conversation, caller)
         return conversation
 
+    async def _is_alone(self, conversation: Conversation) -> bool:
+        """Whether no other server answers in a locked conversation; else it is waited for, and the store is read anew."""
+        try:
+            if await self.claims.claim(_name_claim(conversation)):
+                return True
+            self._forget(conversation)
+            await self.claims.wait_for(_name_claim(conversation))
+        except BaseException:
+            self._free(conversation)
+            raise
+        self._free(conversation)
+        return False
+
+    def _free(self, conversation: Conversation) -> None:
+        """Let the next request of a conversation begin, here and at every other server."""
+        self.claims.release(_name_claim(conversation))
+        conversation.lock.release()
+
+    async def _is_settled(self, conversation: Conversation) -> bool:
+        """Whether all that is known of a conversation is written; where it is not, it is read again when it goes on."""
+        try:
+            await conversation.settle()
+        except EverfoldError:
+            self._forget(conversation)
+            return False
+        return True
+
     async def _start(self, request: ClientRequest, read: ReadList, caller: Caller, seed: bytes) -> Conversation | None:
         """Begin a conversation or a branch of one; None where an equal request has begun it meanwhile."""
         key = seed if caller.session_key is not None else chain_given(seed, read.given[:1])[0]
-        async with self._starting_alone(key):
+        async with self._starting_alone(key), self._starting_first(key, caller) as is_first:
+            if not is_first:
+                return None
             found = await self._find(read, caller, seed)
             if found.choice.kind not in ("new", "branch"):
                 return None
@@ -253,8 +292,11 @@ class Turns:
                 return None
             conversation = await self._make(found, caller, seed)
             await conversation.lock.acquire()
+            if not await self._is_alone(conversation):
+                return None
             async with self._releasing(conversation):
                 await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
+                await conversation.settle()  # another server finds it by what its client holds
                 self._remember(conversation, caller)
             return conversation
 
@@ -266,7 +308,16 @@ class Turns:
             return await found.conversation.branch(session, shared, goes_on=caller.session_key is not None)
         key = caller.session_key or self.ids.new_id("gateway_")
         session = await self.engine.session(user=caller.user, agent=caller.agent, key=key, create=False)
-        return Conversation(session=session, seed=seed, lists=self.engine.admin.conversations)
+        return self._open_new(session, seed)
+
+    def _open_new(self, session: Session, seed: bytes, client_list: ClientList = NO_LIST) -> Conversation:
+        lists = self.engine.admin.conversations
+        return Conversation(session=session, seed=seed, lists=lists, client_list=client_list, beside=self._beside)
+
+    async def drain(self) -> None:
+        """Wait for what is still written."""
+        while self._beside:
+            await asyncio.wait(self._beside)
 
     @asynccontextmanager
     async def _starting_alone(self, key: bytes) -> AsyncIterator[None]:
@@ -281,13 +332,26 @@ class Turns:
                 self._starting[key] = (lock, count - 1)
 
     @asynccontextmanager
+    async def _starting_first(self, key: bytes, caller: Caller) -> AsyncIterator[bool]:
+        """Whether no other server begins an equal conversation; else it is waited for."""
+        user_id = await self._find_user(caller) or await self.engine.admin.users.ensure_id(caller.user)
+        name = LeaseName(user_id=user_id, work="answer", about=SessionId(f"start {key.hex()}"))
+        is_first = await self.claims.claim(name)
+        if not is_first:
+            await self.claims.wait_for(name)
+        try:
+            yield is_first
+        finally:
+            self.claims.release(name)
+
+    @asynccontextmanager
     async def _releasing(self, conversation: Conversation) -> AsyncIterator[None]:
         """Let a conversation go where what is done with it fails; what is known of it may be half of what happened."""
         try:
             async with self._forgetting(conversation):
                 yield
         except BaseException:
-            conversation.lock.release()
+            self._free(conversation)
             raise
 
     @asynccontextmanager
@@ -388,9 +452,11 @@ class Turns:
             if await _wait_for(conversation):
                 continue
             await conversation.lock.acquire()
-            if conversation.client_list is found.client_list:
+            is_same = await self._is_settled(conversation) and conversation.client_list is found.client_list
+            if is_same and await self._is_alone(conversation):
                 return Turn(request=request, body=own, context="passed", conversation=conversation, is_compaction=True)
-            conversation.lock.release()
+            if not is_same:
+                self._free(conversation)
 
     async def finish_compaction(self, turn: Turn, reply: Reply) -> None:
         """Store what the provider made of a list, and that the client holds that from now on."""
@@ -450,7 +516,12 @@ class Turns:
     def end(self, turn: Turn) -> None:
         """Let the conversation of a turn go."""
         if turn.conversation is not None and turn.conversation.lock.locked():
-            turn.conversation.lock.release()
+            self._free(turn.conversation)
+
+
+def _name_claim(conversation: Conversation) -> LeaseName:
+    record = conversation.session.record
+    return LeaseName(user_id=record.user_id, work="answer", about=record.id)
 
 
 async def _wait_for(conversation: Conversation) -> bool:

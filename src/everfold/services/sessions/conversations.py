@@ -66,19 +66,36 @@ class Conversations:
         Raises:
             ConflictError: the list is another than before; read it again.
         """
-        count = _count_same(before.messages, messages)
-        kept = ClientList(messages=tuple(messages), tail=find_tail(seed, messages))
-        if kept == before:
-            return before
-        change = ClientListChange(
-            first_place=count + 1,
-            messages=messages[count:],
-            expected_count=len(before.messages),
-            expected_chain=messages[count - 1].chain if count else None,
-            tail=kept.tail,
-        )
-        await self.store.write_client_list(session_id, change)
+        kept, change = plan_keep(before, messages, seed=seed)
+        if change is not None:
+            await self.write(session_id, change)
         return kept
+
+    async def write(self, session_id: SessionId, change: ClientListChange) -> None:
+        """Write a change of what the client of a session holds.
+
+        Raises:
+            ConflictError: the list is another than it was; read it again.
+        """
+        await self.store.write_client_list(session_id, change)
+
+
+def plan_keep(
+    before: ClientList, messages: Sequence[ClientMessage], *, seed: bytes
+) -> tuple[ClientList, ClientListChange | None]:
+    """What a client holds now, and the change that keeps it; None where it holds what it held."""
+    count = _count_same(before.messages, messages)
+    kept = ClientList(messages=tuple(messages), tail=find_tail(seed, messages))
+    if kept == before:
+        return before, None
+    change = ClientListChange(
+        first_place=count + 1,
+        messages=messages[count:],
+        expected_count=len(before.messages),
+        expected_chain=messages[count - 1].chain if count else None,
+        tail=kept.tail,
+    )
+    return kept, change
 
 
 def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:

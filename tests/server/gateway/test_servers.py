@@ -1,0 +1,71 @@
+"""Several gateways over one store, each a process of its own: one answers in a conversation at a time."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.server.gateway.conftest import answered, say
+from tests.server.gateway.played import Planned, PlayedProvider
+from tests.server.gateway.test_kill import ask, list_logs, running, text_of
+from tests.support.waiting import SECS, until
+
+import everfold
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """An empty store that several processes may open: a file, or the URL of a database."""
+    if request.param == "sqlite":
+        return tmp_path / "g.db"
+    return str(request.getfixturevalue("database_url"))
+
+
+async def send(address: str, messages: list[dict[str, Any]]) -> httpx2.Response:
+    """Send a list of messages beside other requests."""
+    return await asyncio.to_thread(ask, address, messages)
+
+
+@pytest.mark.parametrize("turns_count", [1, 2])
+async def test_the_second_waits_at_another_server(
+    store: Path | str, provider: PlayedProvider, *, turns_count: int
+) -> None:
+    """Of two equal requests at once at two servers the second one waits for the first one's reply, and is a branch then."""
+    with running(store, provider.url) as (one, _), running(store, provider.url) as (two, _):
+        messages = [say("Question 1?")]
+        for number in range(2, turns_count + 1):
+            messages += [answered(text_of(await send(one, messages))), say(f"Question {number}?")]
+        before_count = len(provider.sent)
+        provider.plan += [Planned(text="The first.", is_held=True)]
+        first = asyncio.create_task(send(one, messages))
+        await until(lambda: len(provider.sent) > before_count)
+        second = asyncio.create_task(send(two, messages))
+        await send(two, [say("Something else?")])
+        assert [sent.body["messages"] for sent in provider.sent].count(messages) == 1
+        provider.plan += [Planned(text="The second.")]
+        provider.released.set()
+        assert text_of(await first) == "The first."
+        assert text_of(await second) == "The second."
+    logs = await list_logs(store)
+    said = [message["content"] for message in messages]
+    assert sorted(log for log in logs if log[0] == "Question 1?") == [[*said, "The first."], [*said, "The second."]]
+    async with everfold.open(f"sqlite:///{store}" if isinstance(store, Path) else store) as engine:
+        parents = [record.parent_id for record in await engine.list_sessions()]
+        assert len([parent for parent in parents if parent is not None]) == 1
+
+
+@pytest.mark.slow
+async def test_a_server_that_died_is_not_waited_for_for_long(store: Path | str, provider: PlayedProvider) -> None:
+    """Where a server is killed while it answers, another one goes on in its session once the claim has run out."""
+    with running(store, provider.url) as (one, process), running(store, provider.url) as (two, _):
+        provider.plan += [Planned(is_held=True)]
+        first = asyncio.create_task(send(one, [say("One?")]))
+        await until(lambda: provider.sent)
+        process.send_signal(signal.SIGKILL)
+        process.wait(SECS)
+        await asyncio.gather(first, return_exceptions=True)
+        messages = [say("One?"), answered(text_of(await send(two, [say("One?")]))), say("Two?")]
+        await send(two, messages)
+    assert await list_logs(store) == [["One?", "Reply 2.", "Two?", "Reply 3."]]
