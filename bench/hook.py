@@ -90,8 +90,7 @@ class _Talk:
 def _make_past(talk: _Talk, folder: Path) -> None:
     """A conversation whose client has compacted it away, and a daemon that has folded it."""
     talk.write([f"Question {number} about the harbour: is berth {number} free?" for number in range(_TURNS_COUNT)])
-    _wait_until(lambda: talk.hook("SessionStart", source="startup") == "" and (folder / _STORE).exists())
-    _wait_until(lambda: _count(folder) == 2 * _TURNS_COUNT)
+    _wait_until(lambda: talk.hook("Stop") == "" and _count(folder) == 2 * _TURNS_COUNT)
     talk.hook("PreCompact", trigger="auto")
     talk.compact()
     _wait_until(lambda: bool(talk.hook("SessionStart", source="compact")))
@@ -129,9 +128,12 @@ def _list_rows(figure: str, taken: Sequence[float]) -> list[Row]:
 
 
 def _count(folder: Path) -> int:
-    """How many messages are stored."""
-    with closing(sqlite3.connect(f"file:{folder / _STORE}?mode=ro", uri=True)) as store:
-        return int(store.execute("SELECT count(*) FROM messages").fetchone()[0])
+    """How many messages are stored; none before the daemon has made the store."""
+    try:
+        with closing(sqlite3.connect(f"file:{folder / _STORE}?mode=ro", uri=True)) as store:
+            return int(store.execute("SELECT count(*) FROM messages").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:
