@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import everfold
-from everfold.cli.replays.demo import read_demo
+from everfold.demo.reading import read_demo
 from everfold.core.compaction.strips import Fate, Strip
 
 MESSAGES_COUNT = 112

@@ -20,7 +20,7 @@ import pytest
 from tests.forks import Forks
 
 import everfold
-from everfold.testing.kit.model_server import ModelServer
+from everfold.testing.kit.model_server import Answer, ModelServer, anthropic_answer
 
 PROJECT = Path(__file__).resolve().parents[2]
 FORK_CLIENT = PROJECT / "tests" / "fork_client.py"
@@ -81,8 +81,13 @@ def run_example(example: Example, folder: Path, forks: Forks | None = None) -> s
 @contextmanager
 def providing_model() -> Iterator[dict[str, str]]:
     """A provider on this machine, and the variables under which the SDKs find it."""
-    with ModelServer() as server:
-        yield {"OPENAI_BASE_URL": f"{server.url}/v1", "OPENAI_API_KEY": "none"}
+    with ModelServer() as server, ModelServer(Answer(body=anthropic_answer("Fine."))) as other:
+        yield {
+            "OPENAI_BASE_URL": f"{server.url}/v1",
+            "OPENAI_API_KEY": "none",
+            "ANTHROPIC_BASE_URL": other.url,
+            "ANTHROPIC_API_KEY": "none",
+        }
 
 
 EXAMPLES = [it for page in PAGES for it in find_examples(page.read_text("utf-8"), str(page.relative_to(PROJECT)))]
