@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import everfold
-from everfold.demo.reading import read_demo
 from everfold.core.compaction.strips import Fate, Strip
+from everfold.demo.reading import read_demo
 
 MESSAGES_COUNT = 112
 LIMIT_TOKENS = 4000

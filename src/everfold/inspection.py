@@ -20,7 +20,8 @@ from everfold.services.inspection.inspect_session import Inspector, LogStrips
 from everfold.services.inspection.replay import Replay
 from everfold.services.inspection.strips import preview_strip
 from everfold.services.inspection.trace import Trace, trace_session
-from everfold.services.memory.recollect import Recollector
+from everfold.services.memory.explain_recall import RecallExplained, explain_recall
+from everfold.services.memory.recollect import Recollector, list_shown
 from everfold.services.sessions.import_transcript import read_messages
 from everfold.services.sessions.list_compactions import find_own_compaction
 from everfold.services.turns.background import Background
@@ -57,6 +58,23 @@ class Inspection(Inspector):
         """The state of the session, read now."""
         await self.live.reload(self.store)
         return self.live.state
+
+    async def explain_recall(self, question: str) -> RecallExplained:
+        """Tell which messages recall would bring into the next window for a question, and why not the others.
+
+        Args:
+            question: What the user would say next.
+        """
+        await self.live.reload(self.store)
+        policy = self.recollector.policy if self.recollector is not None else None
+        return await explain_recall(
+            self.store,
+            question,
+            policy,
+            shown=await list_shown(self.store, self.live),
+            now=self.clock.now(),
+            has_folded=any(shown.digest_id for shown in self.live.layout.ranges),
+        )
 
     async def note(self) -> str:
         """The continuity note of the next turn; empty when no digest is being written."""

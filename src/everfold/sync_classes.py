@@ -62,6 +62,7 @@ from everfold.services.inspection.inspect_session import (
 from everfold.services.inspection.replay import Replay, ReplayReport, ReplayTurn
 from everfold.services.inspection.trace import Trace
 from everfold.services.inspection.verify import Verification
+from everfold.services.memory.explain_recall import RecallExplained
 from everfold.services.memory.list_items import ItemPage
 from everfold.services.memory.measure_budgets import Budget
 from everfold.services.memory.memory_files import MemoryFiles
@@ -732,6 +733,14 @@ class SyncInspection(Blocking[Inspection]):
     def state(self) -> SessionState:
         """The state of the session, read now."""
         return self._call(self.wrapped.state)
+
+    def explain_recall(self, question: str) -> RecallExplained:
+        """Tell which messages recall would bring into the next window for a question, and why not the others.
+
+        Args:
+            question: What the user would say next.
+        """
+        return self._call(self.wrapped.explain_recall, question)
 
     def note(self) -> str:
         """The continuity note of the next turn; empty when no digest is being written."""

@@ -43,7 +43,7 @@ def places(dashboard: Dashboard) -> list[str]:
         *(f"{user}/{tab}" for tab in tabs),
         "sessions",
         "sessions?q=kiln",
-        *(f"{folded}{place}" for place in ("?seq=3", "/log?seq=3", "/compactions", "/window")),
+        *(f"{folded}{place}" for place in ("?seq=3", "/log?seq=3", "/compactions", "/window", "/recall?q=kiln")),
         f"sessions/{seeded.formatted}/log?seq=1",
         "agents/shop",
         "chat/shop",

@@ -204,6 +204,21 @@ def test_sessions_are_listed_filtered_and_opened(page: Page, seeded: Seeded) -> 
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Sessions")
 
 
+def test_recall_is_explained(page: Page, seeded: Seeded, trace: Trace) -> None:
+    """For a question each message that its words find is listed with what became of it, and leads to the log."""
+    message = next(one for one in trace.messages.values() if one.view.role == "user" and "BUG-" in one.view.text)
+    word = re.search(r"BUG-\d+", message.view.text)
+    assert word
+    go(page, f"#sessions/{seeded.folded}/recall")
+    page.get_by_label("Question").fill(f"What was {word[0]} about?")
+    page.get_by_role("button", name="Explain").click()
+    rows = page.get_by_role("table", name="What became of each message").get_by_role("row")
+    expect(rows.filter(has_text=word[0]).first).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="found by words")).to_be_visible()
+    rows.nth(1).get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(rf"{seeded.folded}/log\?seq="))
+
+
 def test_what_was_said_is_searched(page: Page, seeded: Seeded, trace: Trace) -> None:
     """A word of a message leads to that message in its log."""
     message = next(one for one in trace.messages.values() if one.view.role == "user" and "BUG-" in one.view.text)

@@ -1,8 +1,10 @@
 """Search over HTTP."""
 
+from pathlib import Path
+
 import httpx2
 import pytest
-from tests.server.conftest import Served
+from tests.server.conftest import Served, serve
 from tests.server.memory_rows import ADA, BEN, act_as, fill
 
 pytestmark = pytest.mark.anyio
@@ -122,3 +124,16 @@ async def test_an_admin_searches_all_users_page_by_page(served: Served, admin: h
     assert sorted(found) == sorted((user.id, user.name, f"The berth of {user.name}.") for user in users[::20])
     assert (await admin.get(f"{path}&agent=desk")).json()["messages"] == []
     assert (await admin.get(f"{path}&cursor=nobody")).status_code == 404
+
+
+async def test_recall_is_explained(tmp_path: Path) -> None:
+    """For a question the route tells whether a turn recalls, and what became of each message that words find."""
+    async with serve(tmp_path / "recall.db", {"recall": {"enabled": True}}) as served:
+        session = await served.runtime.engine.session(limit=128_000)
+        await session.append([{"role": "user", "content": "The Kestrel lies at berth 17."}])
+        async with await act_as(served, "admin") as client:
+            told = (
+                await client.get(f"/api/sessions/{session.id}/recall", params={"q": "Where is the Kestrel?"})
+            ).json()
+    assert told["state"] == "nothing_folded"
+    assert [(one["seq"], one["verdict"], one["share"]) for one in told["reasons"]] == [(1, "in_window", 1.0)]

@@ -5,12 +5,20 @@ from typing import Annotated
 from fastapi import Query
 
 from everfold.admin import SearchedUsers
-from everfold.server.access import AsAdmin, Context, OfSearch
+from everfold.server.access import AsAdmin, Context, OfSearch, OfSession
 from everfold.server.paging import Cursor
 from everfold.server.routing import make_router
 from everfold.server.schemas.schema import GivenTime
-from everfold.server.schemas.search import ROLES, HitsSchema, SearchedUsersSchema, read_places, read_roles
+from everfold.server.schemas.search import (
+    ROLES,
+    HitsSchema,
+    RecallExplainedSchema,
+    SearchedUsersSchema,
+    read_places,
+    read_roles,
+)
 from everfold.server.scoping import AskedAgent
+from everfold.services.memory.explain_recall import RecallExplained
 from everfold.services.sessions.search import MOST_HITS
 from everfold.services.sessions.search_all import Found
 
@@ -63,3 +71,9 @@ async def search_messages(
 ) -> SearchedUsers:
     """Find messages of all users that answer a question, 50 users at a time."""
     return await runtime.engine.admin.search_messages(q, agent=agent, after=cursor, limit=limit)
+
+
+@router.get("/api/sessions/{session}/recall", response_model=RecallExplainedSchema)
+async def explain_recall(opened: OfSession, q: Question) -> RecallExplained:
+    """Explain which messages recall would bring into the next request for a question, and why not the others."""
+    return await opened.inspect.explain_recall(q)

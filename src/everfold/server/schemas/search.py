@@ -5,8 +5,9 @@ from typing import get_args
 from everfold.admin import SearchedUsers
 from everfold.core.log.messages import Role
 from everfold.server.schemas.items import ItemSchema
-from everfold.server.schemas.schema import project
+from everfold.server.schemas.schema import many, project
 from everfold.server.schemas.topics import TopicLineSchema
+from everfold.services.memory.explain_recall import RecallExplained, RecallReason
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place, TopicHit
 from everfold.services.sessions.search_users import UserHit
@@ -55,4 +56,28 @@ SearchedUsersSchema = project(
     "messages=hits users_count next_cursor=next_id",
     "Messages of many users, best first.",
     messages=UserHitSchema,
+)
+RecallReasonSchema = project(
+    "RecallReason",
+    RecallReason,
+    "session_id=session seq role said_at excerpt place share missing verdict",
+    "What became of one message that words find.",
+    words={
+        "place": "Its place in the search, from 1.",
+        "share": "Its score beside that of the best one.",
+        "missing": "Words of the question that it does not have.",
+        "verdict": "`recalled`: the request has it. Else why not: `no_room` is left for it; it is `in_window` already; a "
+        "newer refresh `replaced` it; it says nothing by itself (`no_matter`); a digest or standing instruction has the "
+        "words that match (`quoted`); it has too `few_words` of the question; better ones took its place (`outranked`).",
+    },
+)
+RecallExplainedSchema = project(
+    "RecallExplained",
+    RecallExplained,
+    "state reasons",
+    "What recall makes of a question.",
+    words={
+        "state": "`on`, or why a turn recalls nothing: recall is `off`, the question `asks_nothing`, or `nothing_folded`.",
+    },
+    reasons=(many(RecallReasonSchema), lambda told: told.reasons, "The messages that words find, best first."),
 )

@@ -176,7 +176,7 @@ async def recall(  # noqa: PLR0913 - each says what is looked for
     query = plan_query(question)
     if not query.terms and not near:
         return Recall()
-    recalling = _Recalling(
+    recalling = Recalling(
         store=store,
         query=query,
         user_id=user_id,
@@ -192,7 +192,7 @@ async def recall(  # noqa: PLR0913 - each says what is looked for
 
 
 @dataclass(slots=True, kw_only=True)
-class _Recalling:
+class Recalling:
     """One recall under way.
 
     Attributes:
@@ -241,14 +241,14 @@ class _Recalling:
         )
         found = [(RecallKey("message", hit.session_id, hit.seq), hit.score) for hit in hits]
         scores = dict([one for one in found if not self._is_hidden(one[0])][: MOST_READ * limit_count])
-        messages = await self._read_all(scores)
+        messages = await self.read_all(scores)
         for key, message in messages.items():
             reply = key._replace(seq=key.seq + 1)
             if is_question(message.view.text) and not self._is_hidden(reply) and self._is_searched(reply):
                 scores[reply] = scores.get(reply, 0.0) + REPLY_WEIGHT * scores[key]
         best = sorted(scores, key=lambda key: (-scores[key], -key.seq))[: MOST_READ * limit_count]
-        messages |= await self._read_all([key for key in best if key not in messages])
-        fitting = ((key, messages[key]) for key in best if key in messages and self._is_fitting(key, messages))
+        messages |= await self.read_all([key for key in best if key not in messages])
+        fitting = ((key, messages[key]) for key in best if key in messages and self.fits(key, messages))
         shown = islice(self._show_messages(fitting), limit_count)
         return [replace(entry, strength=scores[entry.key] / scores[best[0]]) for entry in shown]
 
@@ -298,9 +298,9 @@ class _Recalling:
 
     async def _read_messages(self, session_id: SessionId, seqs: Sequence[int]) -> list[Recalled]:
         keys = [RecallKey("message", session_id, seq) for seq in seqs]
-        return list(self._show_messages((await self._read_all(keys)).items()))
+        return list(self._show_messages((await self.read_all(keys)).items()))
 
-    async def _read_all(self, keys: Iterable[RecallKey]) -> dict[RecallKey, Message]:
+    async def read_all(self, keys: Iterable[RecallKey]) -> dict[RecallKey, Message]:
         """The messages with these keys, in their order, with one read a session; none that is erased."""
         wanted: dict[str, list[int]] = {}
         for key in keys:
@@ -320,19 +320,21 @@ class _Recalling:
         for key, message in messages:
             is_replaced = self.shown is not None and message.source == "refresh"
             if not is_replaced and measure_substance(message.view.text):
-                entry = self._show_message(SessionId(key.id), message)
+                entry = self.show_message(SessionId(key.id), message)
                 if self._is_new(entry):
                     yield entry
 
-    def _is_fitting(self, key: RecallKey, messages: Mapping[RecallKey, Message]) -> bool:
+    def fits(self, key: RecallKey, messages: Mapping[RecallKey, Message]) -> bool:
+        """Whether a message has enough of the question's words, with those before it that were found too."""
         heard = [messages[one] for one in list_heard(key) if one in messages]
-        words = (_list_words(one.view.text, one.view.name or one.view.role, one.said_at) for one in heard)
+        words = (list_index_words(one.view.text, one.view.name or one.view.role, one.said_at) for one in heard)
         return is_fitting(self.query, *words)
 
     def _is_searched(self, key: RecallKey) -> bool:
         return self.session_id is None or (self.shown is not None and self.shown.is_own(key))
 
-    def _show_message(self, session_id: SessionId, message: Message) -> Recalled:
+    def show_message(self, session_id: SessionId, message: Message) -> Recalled:
+        """A message as an entry."""
         speaker = f" {message.view.name}" if message.view.name else ""
         who = message.view.role if message.origin in {message.view.role, "tool"} else message.origin
         excerpt = make_excerpt(message.view.text, self.query, max_chars=ENTRY_CHARS)
@@ -349,6 +351,6 @@ class _Recalling:
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _list_words(text: str, speaker: str, said_at: datetime) -> frozenset[str]:
+def list_index_words(text: str, speaker: str, said_at: datetime) -> frozenset[str]:
     """What the index has of a message itself: its words, its speaker and its date."""
     return frozenset(index_text(text, speaker=speaker, said_at=said_at).own.split())

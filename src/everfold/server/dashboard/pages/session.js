@@ -11,17 +11,18 @@ import { MessagePanel, describeCounts } from "./session_message.js";
 import { useNews } from "./session_news.js";
 import { PreviewNotice, usePreview } from "./session_preview.js";
 import { titleOf } from "./session_lines.js";
+import { RecallTab } from "./session_recall.js";
 import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
 import { WindowInspector } from "./session_window.js";
 
-const TABS = [["strips", "Strips"], ["log", "Log"], ["compactions", "Compactions"], ["window", "Window"]];
+const TABS = [["strips", "Strips"], ["log", "Log"], ["compactions", "Compactions"], ["window", "Window"], ["recall", "Recall"]];
 const POINTED_MS = 120;
 const NEAR = 20;
 
 /** The address of a session, of one of its views, and of a message there. */
 export const sessionHref = (id, tab = "strips", seq = null) => (tab === "strips" ? hrefTo("sessions", id, { seq }) : hrefTo("sessions", id, tab, { seq }));
 
-export function SessionPage({ id, tab, seq, openCompaction }) {
+export function SessionPage({ id, tab, seq, openCompaction, question }) {
   const session = useLoad(() => get(pathOf`/api/sessions/${id}`), [id]);
   const [tick, setTick] = useState(0);
   useNews(id, session.reload);
@@ -40,6 +41,7 @@ export function SessionPage({ id, tab, seq, openCompaction }) {
       ${chosen === "log" && html`<${LogTab} key=${id} session=${session.data} seq=${seq} count=${size} tick=${tick} onJump=${(to) => jump(to, "log")}
         onClose=${() => goTo(sessionHref(id, "log"))} onChanged=${changed} onSession=${(made) => made && goTo(sessionHref(made.id))} />`}
       ${chosen === "compactions" && html`<${CompactionsTab} key=${id} sessionId=${id} tick=${tick} openCompaction=${openCompaction} onJump=${(to) => jump(to, "strips")} onChanged=${changed} />`}
+      ${chosen === "recall" && html`<${RecallTab} key=${id} sessionId=${id} question=${question} />`}
       ${chosen === "window" && html`<${WindowInspector} key=${id} sessionId=${id} userId=${session.data.user_id} tick=${tick} onJump=${(to) => jump(to, "log")} />`}
     </div>
   </div>`;

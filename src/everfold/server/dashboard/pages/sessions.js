@@ -16,7 +16,7 @@ const MOST_HITS = 100;
 
 export default function Sessions({ path, params }) {
   const [id, tab] = path;
-  if (id) return html`<${SessionPage} key=${id} id=${id} tab=${tab} seq=${Number(params.seq) || null} openCompaction=${params.compaction} />`;
+  if (id) return html`<${SessionPage} key=${id} id=${id} tab=${tab} seq=${Number(params.seq) || null} openCompaction=${params.compaction} question=${params.q || ""} />`;
   return html`<${SessionList} params=${params} />`;
 }
 
