@@ -1,12 +1,13 @@
 """The Admin handle: what a server or an operator does with a whole store, and no conversation needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 
 from everfold.core.access.users import DEFAULT_NAME
 from everfold.core.compaction.record import Compaction
+from everfold.core.log.messages import Role
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.titles import make_preview, make_title
 from everfold.core.memory.policy import MemoryPolicy
@@ -27,6 +28,7 @@ from everfold.services.access.users import Users
 from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
+from everfold.services.sessions.search import choose_filter
 from everfold.services.sessions.search_users import USERS_PER_PAGE, UserHit, search_users
 from everfold.services.telling.tally import Tally
 from everfold.services.turns.agent_memory import Memories
@@ -181,7 +183,15 @@ class Admin:
         }
 
     async def search_messages(
-        self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        question: str,
+        *,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> SearchedUsers:
         """Search the messages of the next 50 users, the oldest users first.
 
@@ -190,9 +200,12 @@ class Admin:
             agent: Only those of sessions with this agent.
             after: The `next_id` of the search before.
             limit: How many messages at most.
+            roles: Only messages in these roles.
+            since: Only messages said then or later.
+            until: Only messages said before then.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or a filter is wrong.
             NotFoundError: no user has the id `after`.
         """
         users = await self.users.list_page(
@@ -204,6 +217,7 @@ class Admin:
             users,
             agent_id=None if agent is None else AgentId(agent),
             limit_count=require_page_size(limit),
+            only=choose_filter(roles=roles, since=since, until=until),
         )
         is_full = len(users) == USERS_PER_PAGE
         return SearchedUsers(hits=tuple(hits), users_count=len(users), next_id=users[-1].id if is_full else None)

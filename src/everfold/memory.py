@@ -530,7 +530,13 @@ class Memory:
         )
 
     async def audit_page(
-        self, *, action: AuditAction | None = None, before: AuditPlace | None = None, limit: int = 100
+        self,
+        *,
+        action: AuditAction | None = None,
+        before: AuditPlace | None = None,
+        limit: int = 100,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> AuditPage:
         """Return a page of the audit, newest first, and whether sessions that it names were erased.
 
@@ -538,9 +544,16 @@ class Memory:
             action: Only this one.
             before: The place that the page before gave.
             limit: The most to give.
+            since: Only entries of then or later.
+            until: Only entries from before then.
         """
         return await read_audit(
-            self._store, self.user_id, action=action, before=before, limit_count=require_page_size(limit)
+            self._store,
+            self.user_id,
+            action=action,
+            before=before or (None if until is None else AuditPlace(until)),
+            limit_count=require_page_size(limit),
+            since=since,
         )
 
     async def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:

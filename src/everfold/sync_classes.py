@@ -966,7 +966,15 @@ class SyncAdmin(Blocking[Admin]):
         return self._call(self.wrapped.read_words, session_id)
 
     def search_messages(
-        self, question: str, *, agent: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        question: str,
+        *,
+        agent: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        roles: Collection[Role] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> SearchedUsers:
         """Search the messages of the next 50 users, the oldest users first.
 
@@ -975,12 +983,24 @@ class SyncAdmin(Blocking[Admin]):
             agent: Only those of sessions with this agent.
             after: The `next_id` of the search before.
             limit: How many messages at most.
+            roles: Only messages in these roles.
+            since: Only messages said then or later.
+            until: Only messages said before then.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or a filter is wrong.
             NotFoundError: no user has the id `after`.
         """
-        return self._call(self.wrapped.search_messages, question, agent=agent, after=after, limit=limit)
+        return self._call(
+            self.wrapped.search_messages,
+            question,
+            agent=agent,
+            after=after,
+            limit=limit,
+            roles=roles,
+            since=since,
+            until=until,
+        )
 
     def list_agents(self) -> list[AgentId]:
         """List every agent with a session, by name, configured or not."""
@@ -1371,7 +1391,13 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self.wrapped.latest_extractions, before=before, limit=limit)
 
     def audit_page(
-        self, *, action: AuditAction | None = None, before: AuditPlace | None = None, limit: int = 100
+        self,
+        *,
+        action: AuditAction | None = None,
+        before: AuditPlace | None = None,
+        limit: int = 100,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> AuditPage:
         """Return a page of the audit, newest first, and whether sessions that it names were erased.
 
@@ -1379,8 +1405,10 @@ class SyncMemory(Blocking[Memory]):
             action: Only this one.
             before: The place that the page before gave.
             limit: The most to give.
+            since: Only entries of then or later.
+            until: Only entries from before then.
         """
-        return self._call(self.wrapped.audit_page, action=action, before=before, limit=limit)
+        return self._call(self.wrapped.audit_page, action=action, before=before, limit=limit, since=since, until=until)
 
     def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
         """List what was read, written and erased, and by whom, newest first.

@@ -204,6 +204,20 @@ def test_sessions_are_listed_filtered_and_opened(page: Page, seeded: Seeded) -> 
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Sessions")
 
 
+def test_a_search_is_narrowed_by_role_and_time(page: Page) -> None:
+    """A role and a time range leave the messages that they admit; a range of the past leaves none."""
+    go(page, "#sessions")
+    page.get_by_label("Search messages").fill("BUG")
+    hits = page.get_by_role("list", name="Messages found").get_by_role("listitem")
+    expect(hits.first).to_be_visible()
+    page.get_by_label("Role").select_option("user")
+    expect(hits.filter(has_text="assistant").first).to_have_count(0)
+    expect(hits.first).to_contain_text("user")
+    page.get_by_label("To", exact=True).fill("2001-01-01")
+    page.get_by_label("To", exact=True).press("Enter")
+    expect(page.get_by_text("Nothing found")).to_be_visible()
+
+
 def test_recall_is_explained(page: Page, seeded: Seeded, trace: Trace) -> None:
     """For a question each message that its words find is listed with what became of it, and leads to the log."""
     message = next(one for one in trace.messages.values() if one.view.role == "user" and "BUG-" in one.view.text)

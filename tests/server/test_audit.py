@@ -46,6 +46,19 @@ async def test_an_action_narrows_the_audit(served: Served, admin: httpx2.AsyncCl
     assert (await admin.get(f"{AUDIT}?action=other")).status_code == 422
 
 
+async def test_a_time_range_narrows_the_audit(served: Served, admin: httpx2.AsyncClient) -> None:
+    """With `since` and `until` entries of that time are given, the first moment with them, page by page, each once."""
+    rows = [audit("write", at=at, user_id=ADA, about=f"itm_{at}") for at in range(9)]
+    await store_of(served).record_audit(rows)
+    since, until = (rows[at].at.isoformat().replace("+00:00", "Z") for at in (2, 7))
+    for limit in (2, 5, 100):
+        entries = await read_all(admin, f"{AUDIT}?action=write&since={since}&until={until}&limit={limit}")
+        assert [entry["about"] for entry in entries] == [[f"itm_{at}"] for at in (6, 5, 4, 3, 2)]
+    assert await read_all(admin, f"{AUDIT}?action=write&until={since}&limit=100") == [
+        one for one in await read_all(admin, f"{AUDIT}?action=write") if one["about"] in (["itm_0"], ["itm_1"])
+    ]
+
+
 async def test_an_entry_tells_whether_its_session_is_gone(served: Served, admin: httpx2.AsyncClient) -> None:
     """Where an entry names a session it says whether that was erased; where it names none it says nothing of one."""
     engine = served.runtime.engine

@@ -72,6 +72,8 @@ async def test_messages_are_found_by_role_and_time(served: Served, admin: httpx2
     ):
         body = (await admin.get(f"/api/search?q=berths&user={ADA}&{query}")).json()
         assert body == {**whole, "messages": [hit] * count}, query
+        of_all = (await admin.get(f"/api/search/messages?q=berths&{query}")).json()["messages"]
+        assert [one["seq"] for one in of_all] == [hit["seq"]] * count, query
 
 
 @pytest.mark.parametrize(

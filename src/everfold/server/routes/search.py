@@ -67,10 +67,20 @@ async def search(
 
 @router.get("/api/search/messages", response_model=SearchedUsersSchema)
 async def search_messages(
-    _: AsAdmin, runtime: Context, q: Question, agent: AskedAgent = None, limit: HitLimit = 10, cursor: Cursor = None
+    _: AsAdmin,
+    runtime: Context,
+    q: Question,
+    agent: AskedAgent = None,
+    roles: RolesQuery = None,
+    since: Since = None,
+    until: Until = None,
+    limit: HitLimit = 10,
+    cursor: Cursor = None,
 ) -> SearchedUsers:
     """Find messages of all users that answer a question, 50 users at a time."""
-    return await runtime.engine.admin.search_messages(q, agent=agent, after=cursor, limit=limit)
+    return await runtime.engine.admin.search_messages(
+        q, agent=agent, after=cursor, limit=limit, roles=read_roles(roles), since=since, until=until
+    )
 
 
 @router.get("/api/sessions/{session}/recall", response_model=RecallExplainedSchema)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace
 from everfold.core.primitives.choices import require_choice
@@ -30,19 +31,26 @@ class AuditPage:
 
 
 async def read_audit(
-    store: Store, user_id: UserId, *, action: AuditAction | None, before: AuditPlace | None, limit_count: int
+    store: Store,
+    user_id: UserId,
+    *,
+    action: AuditAction | None,
+    before: AuditPlace | None,
+    limit_count: int,
+    since: datetime | None = None,
 ) -> AuditPage:
-    """Entries of a user from the newest on, of one action where it is given.
+    """Entries of a user from the newest on, of one action and not before a moment where these are given.
 
     Raises:
         InvalidInputError: there is no such action.
     """
     require_choice("action", action, AuditAction, or_none=True)
     entries = await store.list_audit(user_id, action=action, before=before, limit_count=limit_count)
-    is_full = len(entries) == limit_count
+    wanted = [entry for entry in entries if since is None or entry.at >= since]
+    has_more = len(entries) == limit_count == len(wanted)
     return AuditPage(
-        entries=await _tell_sessions(store, entries),
-        next_place=AuditPlace(entries[-1].at, entries[-1].ordinal) if is_full else None,
+        entries=await _tell_sessions(store, wanted),
+        next_place=AuditPlace(wanted[-1].at, wanted[-1].ordinal) if has_more else None,
     )
 
 

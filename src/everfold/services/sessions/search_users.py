@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from everfold.core.access.users import User
+from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.primitives.ids import AgentId
 from everfold.core.text.searching import plan_query
 from everfold.ports.stores import Hit, Store
@@ -23,9 +24,15 @@ class UserHit:
 
 
 async def search_users(
-    store: Store, question: str, users: Sequence[User], *, agent_id: AgentId | None, limit_count: int
+    store: Store,
+    question: str,
+    users: Sequence[User],
+    *,
+    agent_id: AgentId | None,
+    limit_count: int,
+    only: SearchFilter = ANY_MESSAGE,
 ) -> list[UserHit]:
-    """The best messages of these users, best first. Scores of two users compare roughly: each has words of their own.
+    """The best messages of these users that a filter admits, best first. Scores of two users compare roughly: each has words of their own.
 
     O(one search a user).
     """
@@ -33,7 +40,9 @@ async def search_users(
     owners: dict[str, User] = {}
     found: list[Hit] = []
     for user in users:
-        hits = await store.search(query, user_id=user.id, agent_id=agent_id, session_id=None, limit_count=limit_count)
+        hits = await store.search(
+            query, user_id=user.id, agent_id=agent_id, session_id=None, limit_count=limit_count, only=only
+        )
         owners.update((hit.session_id, user) for hit in hits)
         found += hits
     best = nlargest(limit_count, found, key=lambda hit: hit.score)

@@ -9,10 +9,12 @@ import { FirstSteps, ImportButton } from "./first_steps.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
+import { readRange, TimeRange } from "./time_range.js";
 import { titleOf } from "./session_lines.js";
 
 const PAGE = 100;
 const MOST_HITS = 100;
+const ROLES = ["user", "assistant", "tool", "system"];
 
 export default function Sessions({ path, params }) {
   const [id, tab] = path;
@@ -24,6 +26,7 @@ function SessionList({ params }) {
   const user = params.user || "", agent = params.agent || "", order = params.order || "newest";
   const [question, setQuestion] = useState(params.q || "");
   const late = useDebounced(question.trim(), 250);
+  const [only, setOnly] = useState({ role: "", from: "", to: "" });
   useEffect(() => setQuestion(params.q || ""), [params.q]);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
   useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
@@ -41,9 +44,11 @@ function SessionList({ params }) {
         <div class="picker"><label>Order<select value=${order} onChange=${(event) => turn({ order: event.target.value === "newest" ? "" : event.target.value })}>
           <option value="newest">Newest first</option><option value="oldest">Oldest first</option></select></label></div>
         <div class="picker grow"><span class="label">Messages</span><${Search} label="Search messages" placeholder="Search messages" value=${question} onInput=${setQuestion} /></div>
+        ${late && html`<div class="picker"><label>Role<select value=${only.role} onChange=${(event) => setOnly({ ...only, role: event.target.value })}><option value="">All roles</option>${ROLES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label></div>
+          <${TimeRange} from=${only.from} to=${only.to} onChange=${(range) => setOnly({ ...only, ...range })} />`}
       </div>
     </header>
-    ${late ? html`<${Hits} question=${late} user=${user} agent=${agent} />` : html`
+    ${late ? html`<${Hits} question=${late} user=${user} agent=${agent} only=${only} />` : html`
       <p class="soft small count-line" aria-live="polite">${counted === null ? "" : counted.isAll ? plural(counted.count, "session") : `first ${number(counted.count)} sessions`}</p>
       <div class="session-list card">
         <${VirtualList} rowHeight=${innerWidth <= 720 ? 96 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
@@ -76,22 +81,23 @@ function Folded({ session }) {
 }
 
 /** The messages that a question finds: of one user, or of all users, page by page of users. */
-function Hits({ question, user, agent }) {
+function Hits({ question, user, agent, only: chosen }) {
+  const only = { role: chosen.role || undefined, ...readRange(chosen) };
   const { key } = useWho(), isAll = !user && key.scope === "admin";
   if (!user && key.scope.startsWith("agent:")) return html`<div class="card"><${Empty} title="Choose a user" hint="This API key can search the messages of one user at a time." /></div>`;
-  return isAll ? html`<${HitsOfAll} key=${`${question}|${agent}`} question=${question} agent=${agent} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} />`;
+  return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
 }
 
-function HitsOfUser({ question, user, agent }) {
-  const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS }, { signal }), [question, user, agent]);
+function HitsOfUser({ question, user, agent, only }) {
+  const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS, ...only }, { signal }), [question, user, agent, only]);
   return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} />`}<//>`;
 }
 
-function HitsOfAll({ question, agent }) {
+function HitsOfAll({ question, agent, only }) {
   const [more, setMore] = useState({ hits: [], users: 0, cursor: undefined });
-  const first = useLoad(({ signal }) => get("/api/search/messages", { q: question, agent, limit: MOST_HITS }, { signal }), [question, agent]);
+  const first = useLoad(({ signal }) => get("/api/search/messages", { q: question, agent, limit: MOST_HITS, ...only }, { signal }), [question, agent, only]);
   const next = useAction(async () => {
-    const page = await get("/api/search/messages", { q: question, agent, limit: MOST_HITS, cursor: more.cursor ?? first.data.next_cursor });
+    const page = await get("/api/search/messages", { q: question, agent, limit: MOST_HITS, ...only, cursor: more.cursor ?? first.data.next_cursor });
     setMore({ hits: [...more.hits, ...page.messages], users: more.users + page.users_count, cursor: page.next_cursor });
   });
   return html`<${Loaded} load=${first}>${(data) => {
