@@ -25,7 +25,8 @@ export default function Sessions({ path, params }) {
 function SessionList({ params }) {
   const user = params.user || "", agent = params.agent || "", order = params.order || "newest";
   const [question, setQuestion] = useState(params.q || "");
-  const late = useDebounced(question.trim(), 250);
+  const typed = useDebounced(question.trim(), 250);
+  const late = question === params.q ? question.trim() : typed; // what the address asks for does not wait
   const [only, setOnly] = useState({ role: "", from: "", to: "" });
   useEffect(() => setQuestion(params.q || ""), [params.q]);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
