@@ -492,9 +492,9 @@ def test_sessions_follow_each_other(page: Page, dashboard: Dashboard, seeded: Se
 def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A compaction by another client adds its strip to a page that is open."""
     go(page, f"#sessions/{seeded.spare}")
-    rows = page.locator(".strips canvas")
-    expect(rows.first).to_be_visible()
+    expect(page.get_by_role("slider", name="The log, now")).to_be_visible()
     expect(page.get_by_text("live", exact=True)).to_be_visible()
+    rows = page.get_by_role("slider", name=re.compile("The log, compaction"))  # a preview goes when the first one comes
     before = rows.count()
 
     async def compact(runtime: Runtime) -> None:
@@ -503,7 +503,7 @@ def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, s
         assert await session.compact(keep_recent=1)
 
     dashboard.run(compact)
-    expect(rows).not_to_have_count(before)
+    expect(rows).to_have_count(before + 1)
 
 
 def test_hostile_texts_stay_texts(page: Page, seeded: Seeded) -> None:
