@@ -243,7 +243,8 @@ def test_home_tells_what_is_stored_and_saved(page: Page, seeded: Seeded) -> None
     expect(chart.get_by_role("row")).to_have_count(2)
     sessions = page.get_by_role("region", name="Newest sessions")
     sessions.get_by_role("link", name="Is the kiln free on Monday?").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Session")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Is the kiln free on Monday?")
+    expect(page).to_have_url(re.compile(r"#sessions/ses_"))
     assert seeded.folded
 
 

@@ -122,11 +122,11 @@ async def test_sessions_are_listed_page_by_page_from_either_end(admin: httpx2.As
 
 
 async def test_a_list_tells_how_far_each_session_is(admin: httpx2.AsyncClient) -> None:
-    """Count of messages and watermark in the list are those that the session itself tells."""
+    """Count of messages, watermark, title and preview in the list are those that the session itself tells."""
     made = await open_session(admin, limit=4000)
     await say(admin, made["id"], *talk(8))
     await admin.post(f"/api/sessions/{made['id']}/compact", json={"keep_recent": 2})
-    [listed] = (await admin.get("/api/sessions")).json()["sessions"]
+    [listed] = (await admin.get("/api/sessions?previews=true")).json()["sessions"]
     own = (await admin.get(f"/api/sessions/{made['id']}")).json()
     assert {name: own[name] for name in listed} == listed
     assert listed["messages_count"] == 16

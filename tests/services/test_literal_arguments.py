@@ -25,6 +25,11 @@ async def _search_anew() -> object:
         return await engine.search("x", roles=[OTHER])
 
 
+async def _search_users() -> object:
+    async with everfold.open("memory://") as engine:
+        return await engine.admin.search_messages("x", roles=[OTHER])
+
+
 Call = Callable[[Session, Memory, MemoryTools, Window], object]
 CALLS: dict[str, Call] = {
     "Memory.items(statuses)": lambda _s, memory, _t, _w: memory.items(statuses=[OTHER]),
@@ -35,6 +40,7 @@ CALLS: dict[str, Call] = {
     "Memory.search_all(roles)": lambda _s, memory, _t, _w: memory.search_all("x", roles=[OTHER]),
     "Session.search(roles)": lambda session, _m, _t, _w: session.search("x", roles=[OTHER]),
     "Everfold.search(roles)": lambda _s, _m, _t, _w: _search_anew(),
+    "Admin.search_messages(roles)": lambda _s, _m, _t, _w: _search_users(),
     "MemoryTools.history_search(roles)": lambda _s, _m, tools, _w: tools.history_search("x", roles=[OTHER]),
     "Memory.add(tier)": lambda _s, memory, _t, _w: memory.add("I row.", tier=OTHER),
     "Memory.add(kind)": lambda _s, memory, _t, _w: memory.add("I row.", kind=OTHER),

@@ -11,15 +11,16 @@ from everfold.testing.kit.builders import talk
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_first_start_opens_the_newest_session(tmp_path: Path) -> None:
-    """The first start makes a key and opens the newest session, or the list where there is none; a later start opens nothing."""
+async def test_a_first_start_opens_the_longest_new_session(tmp_path: Path) -> None:
+    """The first start makes a key and opens the longest of the newest sessions, or the list where there is none; a later start opens nothing."""
     async with open_runtime(f"sqlite:///{tmp_path / 'empty.db'}") as runtime:
         assert (await make_first_key(runtime)).page == "sessions"
     async with open_runtime(f"sqlite:///{tmp_path / 'a.db'}") as runtime:
-        await (await runtime.engine.session(agent="one")).append(talk(2))
-        newest = await runtime.engine.session(agent="two")
+        longest = await runtime.engine.session(agent="one")
+        await longest.append(talk(2))
+        await (await runtime.engine.session(agent="two")).append(talk(1))
         first = await make_first_key(runtime)
-        assert first.page == f"sessions/{newest.id}"
+        assert first.page == f"sessions/{longest.id}"
         assert first.secret is not None
         assert await make_first_key(runtime) == Start()
 

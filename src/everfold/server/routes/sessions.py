@@ -45,7 +45,7 @@ async def list_sessions(
     order: Annotated[Order, Query(description="Which end comes first.")] = "newest",
     previews: Annotated[bool, Query(description="With the title and the preview of each.")] = False,  # noqa: FBT002 - of a query
 ) -> Fields:
-    """List the sessions that the API key may see, the oldest first."""
+    """List the sessions that the API key may see."""
     owner = await read_owner(caller, runtime.engine, user, agent)
     listed = await runtime.engine.admin.browse_sessions(
         user=owner.user_id,
@@ -88,10 +88,10 @@ async def get_session(runtime: Context, opened: OfSession) -> ShownSession:
 
 
 @router.patch("/api/sessions/{session}", response_model=SessionDetailSchema)
-async def configure_session(opened: OfSession, change: SessionChange) -> ShownSession:
+async def configure_session(runtime: Context, opened: OfSession, change: SessionChange) -> ShownSession:
     """Change the limit, the system prompt or the tools; only a value that differs is a cache break."""
     await opened.configure(limit=change.limit, system=change.system, tools=change.tools)  # type: ignore[arg-type]  # parsed from JSON
-    return ShownSession(opened.record, await opened.inspect.standing())
+    return await get_session(runtime, opened)
 
 
 @router.delete("/api/sessions/{session}", response_model=ErasedSessionSchema)

@@ -96,12 +96,12 @@ SessionSchema = project(
     title=(
         str | None,
         lambda listed: listed.words.title if listed.words else None,
-        "The first sentence that the user said; in a list with `previews` only.",
+        "The first sentence that the user said; null in a list without `previews`.",
     ),
     preview=(
         str | None,
         lambda listed: listed.words.preview if listed.words else None,
-        "How the newest message begins; in a list with `previews` only.",
+        "How the newest message begins; null in a list without `previews`.",
     ),
 )
 SessionPageSchema = wrap(
