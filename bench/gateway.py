@@ -47,16 +47,13 @@ def run(*, is_quick: bool) -> tuple[list[Row], list[str]]:
 
 def _measure_added(provider: str, address: str, count: int, most: float, pairs_count: int) -> list[Row]:
     """Milliseconds that the gateway adds to a plain request, the whole answer read."""
-    messages = _make_history(count)
     added = []
     with _connected(provider) as direct, _connected(address) as through:
-        for _ in range(3):
-            _grow(messages, _ask(through, messages)[1])
-        for _ in range(pairs_count):
+        for messages in _list_histories(through, count, pairs_count):
             alone, _ = _ask(direct, messages)
             both, answer = _ask(through, messages)
             added.append((both - alone) * 1000)
-            _grow(messages, answer)
+            _grow(messages, json.loads(answer)["choices"][0]["message"]["content"])
     shown = f"{count:,} messages of history"
     tenth = statistics.quantiles(added, n=20)[-1]
     return [
@@ -67,16 +64,24 @@ def _measure_added(provider: str, address: str, count: int, most: float, pairs_c
 
 def _measure_first_byte(provider: str, address: str, pairs_count: int) -> Row:
     """Milliseconds by which the first byte of a stream comes later, in a conversation that goes on."""
-    messages = _make_history(20, about="Streamed")
     later = []
     with _connected(provider) as direct, _connected(address) as through:
-        for _ in range(pairs_count):
+        for messages in _list_histories(through, 20, pairs_count):
             alone, _ = _time_first(direct, messages)
             both, said = _time_first(through, messages)
             later.append((both - alone) * 1000)
-            messages.append({"role": "assistant", "content": said})
-            messages.append({"role": "user", "content": f"Question {len(messages)}?"})
+            _grow(messages, said)
     return Row(figure="first byte of a stream later by, median", value=statistics.median(later), unit="ms", most=5.0)
+
+
+def _list_histories(through: HTTPConnection, count: int, pairs_count: int) -> Iterator[Messages]:
+    """What is asked, pair by pair: conversations of so many messages, each left for the next one before it is 1.5 times as long."""
+    most = max(5, count // 4)
+    for first in range(0, pairs_count, most):
+        messages = _make_history(count, about=f"Berth {first}-{time.time_ns()}:")
+        _grow(messages, json.loads(_ask(through, messages)[1])["choices"][0]["message"]["content"])
+        for _ in range(min(most, pairs_count - first)):
+            yield messages
 
 
 def _measure_streams(address: str) -> list[Row]:
@@ -108,7 +113,7 @@ def _count_stored(store: Path) -> Row:
     )
 
 
-def _make_history(count: int, *, about: str = "Berth") -> Messages:
+def _make_history(count: int, *, about: str) -> Messages:
     """So many messages of a conversation, the last one of the user."""
     text = "is asked for by the captain of a ship that comes in on Monday and leaves on Thursday, with forty crates."
     messages = []
@@ -118,9 +123,9 @@ def _make_history(count: int, *, about: str = "Berth") -> Messages:
     return messages
 
 
-def _grow(messages: Messages, answer: bytes) -> None:
+def _grow(messages: Messages, said: str) -> None:
     """What a client does with an answer: append it, and ask on."""
-    messages.append(json.loads(answer)["choices"][0]["message"])
+    messages.append({"role": "assistant", "content": said})
     messages.append({"role": "user", "content": f"Question {len(messages)}?"})
 
 
