@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 from tests.server.asking import Answer, ask
-from tests.server.conftest import Served
+from tests.server.conftest import Served, serve
 from tests.server.operations import Request, fill, list_operations
 from tests.server.seeding import Seed, sow
 
@@ -156,3 +156,14 @@ async def test_a_streamed_answer_is_given_once(seed: Seed, served: Served) -> No
     first, again = await _send(served, seed, chat), await _send(served, seed, chat)
     assert (first.status, again.status, again.body["code"]) == (200, 409, "conflict")
     assert "stream" in again.body["detail"]
+
+
+async def test_the_default_user_is_there_without_a_write(tmp_path: Path) -> None:
+    """A refusal stays one where the request is the first to name the default user, who is stored by that."""
+    async with serve(tmp_path / "empty.db") as served:
+        await served.runtime.engine.add_user("ben")
+        async with served.client(await served.key("user:ben")) as client:
+            for _ in range(2):
+                headers = {"Idempotency-Key": "one", "Content-Type": "application/octet-stream"}
+                answer = await client.post("/api/imports?user=default", content=b"{}", headers=headers)
+                assert answer.status_code == 403

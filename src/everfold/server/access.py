@@ -24,6 +24,7 @@ from everfold.errors import (
     UnauthenticatedError,
 )
 from everfold.memory import Memory
+from everfold.ports.writing import watch_writes
 from everfold.server.runtime import Runtime, runtime_of
 from everfold.session import Session
 
@@ -135,7 +136,10 @@ async def read_user(engine: Everfold, text: str) -> UserId:
         reference = require_strict(text)
     except InvalidInputError as error:
         raise MalformedRequestError(str(error)) from error
-    return (await engine.get_user()).id if reference.kind == "default" else UserId(reference.text)
+    if reference.kind != "default":
+        return UserId(reference.text)
+    with watch_writes():  # of its own: that the default user is there now is nothing that a repeat would do again
+        return (await engine.get_user()).id
 
 
 async def let_user(caller: AnyKey, runtime: Context, user: UserText) -> UserId:
