@@ -1,8 +1,7 @@
 """Copying: all rows of one store into another one, whichever databases the two are.
 
 The tables have the same columns in every dialect, so a row is copied as it is, by pages in the order of the source's primary
-key. The
-indexes of words differ; they are made anew in the target, from the messages and items there. Where a copy stands is in
+key. The indexes of words differ; they are made anew in the target, from the messages and items there. Where a copy stands is in
 the target itself: the last key of each table, and one row in the table `store_copy`, which goes when the copy is whole.
 
 Leases are not copied: who holds one works on the other store. Vectors are copied where both databases keep them.

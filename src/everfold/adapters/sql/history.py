@@ -1,15 +1,16 @@
 """Search, stored contents and erasing in SQL."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
 from everfold.adapters.sql.clients import forget_in_client_list
 from everfold.adapters.sql.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sql.compaction import drop_drafts, replace_records
-from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.database import Database, Row
 from everfold.adapters.sql.log import write_state
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
@@ -66,28 +67,35 @@ def search(
         agent_key = None
     if not chosen.terms:
         return []
-    wanted = max(CANDIDATE_COUNT, 3 * limit_count)
-    while True:
-        rows = database.words.find_messages(
-            chosen,
-            user_key,
-            agent_key=agent_key,
-            session_keys=session_keys,
-            only=only,
-            entry_counts=entry_counts,
-            limit_count=wanted,
-        )
-        found = _candidates(rows, stretches)
-        # A branch shares only a part of its parents: what lies past it is dropped here, so ask for more.
-        if len(found) >= limit_count or len(rows) < wanted:
-            break
-        wanted *= 4
+    find = partial(
+        database.words.find_messages,
+        chosen,
+        user_key,
+        agent_key=agent_key,
+        session_keys=session_keys,
+        only=only,
+        entry_counts=entry_counts,
+    )
+    found = _find_enough(find, stretches, limit_count)
     places_of = {candidate.key: place for candidate, place in found}
     ordered = order_hits(query, [candidate for candidate, _ in found])
     return [
         Hit(session_id=places_of[hit.key][0], seq=places_of[hit.key][1], score=hit.score)
         for hit in ordered[:limit_count]
     ]
+
+
+def _find_enough(
+    find: Callable[..., list[Row]], stretches: Sequence[Stretch], limit_count: int
+) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
+    """Candidates with their places: at least so many, where there are. A branch shares a part of its parents; the rest is left out."""
+    wanted = max(CANDIDATE_COUNT, 3 * limit_count)
+    while True:
+        rows = find(limit_count=wanted)
+        found = _candidates(rows, stretches)
+        if len(found) >= limit_count or len(rows) < wanted:
+            return found
+        wanted *= 4
 
 
 def _count_words(database: Database, query: SearchQuery, user_key: int, *, most_count: int) -> dict[str, int]:
