@@ -773,6 +773,7 @@ TestFile.settings = settings(QUICK, max_examples=examples(15))
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(5_400)
 @pytest.mark.parametrize("machine", [BackgroundMachine, FileMachine], ids=["memory", "file"])
 def test_thoroughly(machine: type[BackgroundMachine]) -> None:
     """The same, for minutes; what is asserted is in the rules and invariants of the machine."""
