@@ -30,7 +30,7 @@ class ConversationStore(Protocol):
         ...
 
     async def write_client_list(self, session_id: SessionId, change: ClientListChange) -> None:
-        """Replace a client's list from a place on.
+        """Replace a client's list from a place on. Of a message that is erased by then no hash is kept.
 
         Raises:
             ConflictError: the list has another number of messages than expected, or another chain before the place; nothing

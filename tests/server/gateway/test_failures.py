@@ -1,5 +1,6 @@
 """When Everfold or the provider fails: what is passed on, what is refused, and what is stored."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import httpx2
 import pytest
 from tests.server.gateway.conftest import Gateway, answered, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
+from tests.support.waiting import until
 
 from everfold.errors import StoreUnavailableError
 
@@ -190,3 +192,26 @@ async def test_an_erased_message_does_not_come_back(gateway: Gateway, provider: 
     assert json.loads(provider.sent[-1].raw)["messages"][-1]["content"][0]["text"] == "On?"
     places = await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar", "The code is zanzibar."])
     assert places == []
+
+
+async def test_an_erase_during_a_turn_leaves_no_hash(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A message that is erased while the model answers it is kept as no hash, and its client goes on in the same session."""
+    messages = [say("Hello.")]
+    messages += [answered(text_of(await gateway.ask(messages))), say("The code is zanzibar.")]
+    [session] = await gateway.sessions()
+    provider.plan += [Planned(is_held=True)]
+    asking = asyncio.create_task(gateway.ask(messages))
+    await until(lambda: len(provider.sent) == 2)
+    await (await gateway.engine.session(id=session.id)).erase(3)
+    provider.released.set()
+    for text in ("On?", "And then?"):
+        messages += [answered(text_of(await asking)), say(text)]
+        asking = asyncio.create_task(gateway.ask(messages))
+        assert (await asking).headers["x-everfold-session"] == session.id
+    await gateway.settle()
+    await gateway.app.drain()
+    kept = (await gateway.engine.admin.conversations.read(session.id)).client_list.messages
+    assert [one.seq for one in kept if one.content is None] == [3]
+    assert [one.seq for one in kept if one.chain is not None] == [1, 2]
+    assert len(kept) == len(messages) + 1
+    assert await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar"]) == []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from everfold.adapters.sql.database import Database, Row, SqlValue
+from everfold.adapters.sql.log import find_erased
 from everfold.adapters.sql.owners import find_agent_key, find_user_key
 from everfold.adapters.sql.places import Places
 from everfold.core.log.client_lists import ClientKind, ClientList, ClientListChange, ClientMessage
@@ -70,6 +71,7 @@ def _read(
 def write_client_list(database: Database, places: Places, session_id: SessionId, change: ClientListChange) -> None:
     """See `ConversationStore.write_client_list`."""
     place = places.place(session_id)
+    database.lock_user(place.user_key)
     keys = {"user_key": place.user_key, "session_key": place.session_key}
     count = cast("tuple[int]", database.row("count_client_messages", **keys))[0]
     if count != change.expected_count:
@@ -83,6 +85,9 @@ def write_client_list(database: Database, places: Places, session_id: SessionId,
             f"session {session_id}: a message of its client's list was erased; read the list again", session=session_id
         )
     put_client_list(database, place.user_key, place.session_key, change)
+    held = sorted(message.seq for message in change.messages if message.content is not None)
+    for seq in find_erased(database, places, session_id, held):
+        forget_in_client_list(database, place.user_key, place.session_key, seq)
 
 
 def put_client_list(database: Database, user_key: int, session_key: int, change: ClientListChange) -> None:

@@ -140,6 +140,11 @@ def read_notes(database: Database, places: Places, session_id: SessionId, seqs: 
     return [read_note(row) for row in found]
 
 
+def find_erased(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[int]:
+    """Which of the messages with these numbers (rising) are erased."""
+    return [cast("int", seq) for (seq,) in _read_ranges(database, places, "find_erased", session_id, seqs)]
+
+
 def _read_ranges(
     database: Database, places: Places, name: str, session_id: SessionId, seqs: Sequence[int], **values: SqlValue
 ) -> Iterator[Row]:

@@ -99,6 +99,21 @@ class ClientContract:
         assert await store.find_by_chain(ADA, GUIDE, [b"h3", b"h4"]) == []
         assert await store.find_by_tail(ADA, GUIDE, [b"t"]) == []
 
+    async def test_a_list_that_is_written_after_an_erase_holds_no_hash_of_it(self, store: Store) -> None:
+        """What a list is written with of an erased message is left out, as if the erase came after it."""
+        record = await open_session(store)
+        await append_wires(store, record.id, *[user("a"), assistant("A"), user("b"), assistant("B")])
+        child = await branch_session(store, record, "ses_child", state=await store.read_state(record.id))
+        rows = [replace(row, kind="said", is_optional=False) for row in ROWS]
+        await erase(store, record.id, 3)
+        expected = (*rows[:2], replace(rows[2], content=None, chain=None), replace(rows[3], chain=None))
+        for one in (record, child):
+            await store.write_client_list(one.id, write(*rows[:2]))
+            await store.write_client_list(
+                one.id, replace(write(*rows[2:], first=3, expected=2), expected_chain=rows[1].chain)
+            )
+            assert await store.read_client_list(one.id) == ClientList(messages=expected)
+
     async def test_an_erase_before_the_tail_leaves_it(self, store: Store) -> None:
         """What was not made with the erased message stays, so that its client is still known."""
         record = await open_session(store)
