@@ -50,11 +50,13 @@ class Conversation:
     held_rounds: list[HeldRounds] = field(default_factory=list)
     beside: set[asyncio.Task[None]] = field(default_factory=set)
     _epoch: int = 0
+    _written: ClientList = field(init=False)
     _keeping: asyncio.Task[None] | None = None
     _held: tuple[str, Sequence[JsonValue]] | None = None
     _last_seq: int = 0
 
     def __post_init__(self) -> None:
+        self._written = self.client_list
         self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
 
     def list_tips(self) -> list[bytes]:
@@ -71,6 +73,8 @@ class Conversation:
                 if message.source == "said" and message.view.role != "system":
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
+            if any(message.is_erased for message in found):  # any message may stand in their place
+                await self._read_again()
 
     async def store(
         self, request: ClientRequest, read: ReadList, alignment: Alignment, *, attempt: bytes | None
@@ -93,7 +97,7 @@ class Conversation:
         if list(alignment.places[: len(before)]) == list(range(len(before))):
             given, places = [read.given[at] for at in new], [seqs[at] for at in new]
             if attempt is None and not alignment.injected:
-                await self._grow_beside(given, places)
+                await self._hold(given, places)
             else:
                 await self._grow(given, places, attempt=attempt)
         else:
@@ -125,7 +129,8 @@ class Conversation:
     async def reply(self, wire: JsonObject, form: WireFormat) -> None:
         """Store what the model said."""
         given = read_given(read_wire(wire, wire_format=form))
-        await self._grow_beside([given], await self._append([wire], form))
+        await self._hold([given], await self._append([wire], form))
+        self._write_beside()
 
     async def replace_list(self, read: ReadList) -> None:
         """Store what the provider's own compaction made of the client's list, which the client holds from now on.
@@ -204,7 +209,8 @@ class Conversation:
             if not self.client_list.messages:
                 raise
             made = await self.branch(self.session, self.client_list.messages, goes_on=False)
-            self.session, self.client_list, self._held = made.session, made.client_list, None
+            self.session, self._held = made.session, None
+            self.client_list = self._written = made.client_list
             self._last_seq = self.client_list.messages[-1].seq
             seqs = await self._append_at_end(wires, form, source)
         self._last_seq = seqs[-1]
@@ -223,12 +229,12 @@ class Conversation:
         attempt: bytes | None = None,
         is_optional: bool = False,
     ) -> None:
-        """Add messages to what the client holds."""
-        await self.settle()
+        """Add messages to what the client holds, and write it."""
+        await self._end_writing()
         try:
             await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
         except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
-            self.client_list = (await self.lists.read(self.session.id)).client_list
+            await self._read_again()
             known = max([message.seq for message in self.client_list.messages], default=0)
             new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
             rows = self._extend(
@@ -236,20 +242,26 @@ class Conversation:
             )
             await self._keep(rows)
 
-    async def _grow_beside(self, given: Sequence[GivenMessage], seqs: Sequence[int]) -> None:
-        """Add messages to what the client holds, and write that while the turn goes on.
+    async def _hold(self, given: Sequence[GivenMessage], seqs: Sequence[int]) -> None:
+        """Add messages to what the client holds; they are written once the turn ends.
 
         They stand in the log by now: where the process is killed before the list is written, they are taken up from there.
         """
-        await self.settle()
+        await self._end_writing()
         known = max([message.seq for message in self.client_list.messages], default=0)
         new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
         rows = self._extend([message for message, _ in new], [seq for _, seq in new])
-        self.client_list, change = plan_keep(self.client_list, rows, seed=self.seed)
-        if change is not None:
-            self._keeping = asyncio.create_task(self.lists.write(self.session.id, change))
-            self.beside.add(self._keeping)
-            self._keeping.add_done_callback(self._note_kept)
+        self.client_list, _ = plan_keep(self.client_list, rows, seed=self.seed)
+
+    def _write_beside(self) -> None:
+        """Begin to write what the client holds and is not written."""
+        _, change = plan_keep(self._written, self.client_list.messages, seed=self.seed)
+        if change is None:
+            return
+        self._written = self.client_list
+        self._keeping = asyncio.create_task(self.lists.write(self.session.id, change))
+        self.beside.add(self._keeping)
+        self._keeping.add_done_callback(self._note_kept)
 
     def _note_kept(self, task: "asyncio.Task[None]") -> None:
         self.beside.discard(task)
@@ -257,20 +269,28 @@ class Conversation:
             _logger.warning("what a client holds was not written; session %s", self.session.id)
 
     async def settle(self) -> None:
-        """Wait until what the client holds is written; where it cannot be, as it is another by now, it is read again.
+        """Write what the client holds; where it cannot be written, as it is another by now, it is read again.
 
         Raises:
             EverfoldError: it was not written.
         """
+        await self._end_writing()
+        self._write_beside()
+        await self._end_writing()
+
+    async def _end_writing(self) -> None:
         task, self._keeping = self._keeping, None
         if task is None:
             return
         try:
             await task
         except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
-            self.client_list = (await self.lists.read(self.session.id)).client_list
+            await self._read_again()
             self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
             await self.adopt()
+
+    async def _read_again(self) -> None:
+        self.client_list = self._written = (await self.lists.read(self.session.id)).client_list
 
     def _extend(
         self,
@@ -299,8 +319,9 @@ class Conversation:
         return [*before, *mark_attempt(rows, attempt)]
 
     async def _keep(self, messages: Sequence[ClientMessage]) -> None:
-        await self.settle()
-        self.client_list = await self.lists.keep(self.session.id, self.client_list, messages, seed=self.seed)
+        await self._end_writing()
+        kept = await self.lists.keep(self.session.id, self._written, messages, seed=self.seed)
+        self.client_list = self._written = kept
 
 
 def mark_attempt(messages: Sequence[ClientMessage], attempt: bytes | None) -> Sequence[ClientMessage]:
