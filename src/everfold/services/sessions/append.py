@@ -88,8 +88,11 @@ async def append_once(
     """
     if live.opening is not None:
         await live.reload(store)
-    for _ in range(MOST_ATTEMPTS):
-        known = await find_known(store, live, incoming, overlaps=overlaps)
+    for attempt in range(MOST_ATTEMPTS):
+        is_looked_up = (
+            overlaps or attempt > 0
+        )  # a client id is nearly always new, and the store refuses one that is not
+        known = await find_known(store, live, incoming, overlaps=overlaps) if is_looked_up else {}
         rest = [item for item in incoming if item.client_id not in known] if known else incoming
         if not rest:
             return list(known.values()), None
@@ -102,7 +105,7 @@ async def append_once(
                 await live.begin(store, plan)
         except InvalidInputError:
             await live.reload(store)
-            if live.state.revision == before.revision:
+            if is_looked_up and live.state.revision == before.revision:
                 raise  # else it may fit the log as another handle has left it
         except ConflictError:
             await live.reload(store)
