@@ -70,7 +70,7 @@ class Gateway:
 
     async def settle(self) -> None:
         """Wait until every reply is stored: a client has its end a moment before."""
-        await until(lambda: not any(one.lock.locked() for one in self.app._turns._open.values()))
+        await until(lambda: not self.app._turns.are_under_way)
 
     async def sessions(self) -> list[SessionRecord]:
         """Every session, in the order of creation."""

@@ -13,7 +13,7 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_js
 from everfold.core.text.refusals import find_message, is_too_long
 from everfold.errors import InvalidInputError
 from everfold.server.gateway.callers import SESSION_HEADER
-from everfold.server.gateway.turns import Turn
+from everfold.server.gateway.turn import Turn
 from everfold.server.gateway.upstream import answer_headers
 
 CONTEXT_HEADER: Final = "x-everfold-context"

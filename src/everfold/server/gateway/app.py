@@ -24,7 +24,8 @@ from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableEr
 from everfold.server.gateway.answers import Answer, Reader, read_json, tells_too_long
 from everfold.server.gateway.callers import Caller, identify
 from everfold.server.gateway.rounds import Ask, Rounds
-from everfold.server.gateway.turns import Turn, Turns
+from everfold.server.gateway.turn import Turn
+from everfold.server.gateway.turns import Turns
 from everfold.server.gateway.upstream import Upstream, choose_headers, open_upstream
 from everfold.server.hosts import Hosts
 from everfold.server.runtime import Runtime

@@ -15,7 +15,7 @@ from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonObject
 from everfold.server.gateway.answers import Answer, is_stream, read_json, tells_too_long
 from everfold.server.gateway.history import History
-from everfold.server.gateway.turns import Turn
+from everfold.server.gateway.turn import Turn
 
 Ask = Callable[[bytes], AbstractAsyncContextManager[httpx2.Response]]
 """Sends a body to the provider, as the client's request was sent."""
