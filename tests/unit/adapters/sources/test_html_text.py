@@ -51,7 +51,7 @@ def test_any_document_ends(document: str) -> None:
     assert "" not in read_html(document).split("\n") or not read_html(document)
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "piece",
     [
