@@ -14,14 +14,14 @@ HEAD = """# The command line
 
 <!-- Written by tests/cli_listing.py from the commands themselves; a test holds the two equal. -->
 
-Install it with the `cli` extra: `pip install everfold[cli]`. Reports and documents go to standard output; progress, remarks
-and errors to standard error. With `--json` a command prints one JSON document and nothing else."""
+Install it with the `cli` extra: `pip install everfold[cli]`. Reports and documents go to standard output; progress, notes
+and errors go to standard error. With `--json`, a command prints one JSON document and nothing else."""
 
 EXIT_HEAD = """## Exit codes
 
-A command exits with 0 if it did what it was asked to, with 1 if it found a problem (`verify`, `replay`, `demo`) or could
-not do all of it (`import`, `refresh`, `retry`), and with the code of its error if it failed. The error is printed on standard
-error; `everfold --debug COMMAND` adds its traceback.
+A command exits with 0 if it succeeded, with 1 if it found a problem (`verify`, `replay`, `demo`) or did only part of its
+work (`import`, `refresh`, `retry`), and with the code of its error if it failed. The error is printed to standard error;
+`everfold --debug COMMAND` adds its traceback.
 
 Example:
 - `everfold verify --db everfold.db || echo "exit code $?"`
@@ -36,7 +36,7 @@ def list_reference() -> Iterator[str]:
     group.commands = {name: load_command(name) for name in group.commands}
     yield HEAD
     yield ""
-    yield "Before the command's name:"
+    yield "Options before the name of the command:"
     yield ""
     yield from _list_options(group)
     for name, command in list_commands(group):

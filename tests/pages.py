@@ -34,15 +34,15 @@ COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
 
-Settings come from `everfold.toml` in the working folder, from environment variables and from arguments; later ones
-override. An unknown key is refused with the nearest known one, and so are settings that contradict each other.
-`everfold config` prints the effective values and where each came from.
+Settings come from `everfold.toml` in the working folder, from environment variables and from arguments; later sources
+override earlier ones. An unknown key is refused, and the error names the nearest known key. Settings that contradict each
+other are refused too. `everfold config` prints the effective values and where each came from.
 [Choose limits and settings](../how-to/settings.md) shows how to set them.
 
 The name of an environment variable begins with `EVERFOLD_`, with two underscores between its parts:
 `EVERFOLD_COMPACTION__TRIGGER_RATIO=0.85`.
 
-This page is made from `everfold.sections`; `make pages` writes it anew.
+This page is generated from `everfold.sections` by `make pages`.
 """
 
 
@@ -54,7 +54,7 @@ all routes. `/api/openapi.json` of a running server describes parameters, bodies
 | rule | accepts |
 | --- | --- |
 | open | requests without an API key |
-| any | every API key; the response holds what the key may see |
+| any | every API key; the response contains only what the key may see |
 | admin | API keys of the scope admin |
 | user | those, and the API keys of the user in the path |
 | memory | the same, and API keys of agents, which see what their agent sees |
@@ -63,7 +63,7 @@ all routes. `/api/openapi.json` of a running server describes parameters, bodies
 
 A read-only API key may only send GET.
 
-This page is made from the server's description of itself; `make pages` writes it anew.
+This page is generated from the server's OpenAPI document by `make pages`.
 """
 
 
@@ -121,7 +121,7 @@ def _list_sections() -> Iterator[str]:
 def _show(key: FieldInfo) -> str:
     value = key.default
     if key.default_factory is not None or value is None or value == ():
-        return "left out"
+        return "not set"
     if value is PydanticUndefined:
         return "must be given"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

@@ -233,7 +233,7 @@ def _require_queue(url: str) -> None:
     """
     if not url.startswith("postgresql://"):
         raise InvalidInputError(
-            f"work is left to workers only in PostgreSQL, and the store is {hide_in_addresses(url)!r}; set store.url to "
+            f"workers need PostgreSQL, and the store is {hide_in_addresses(url)!r}; set store.url to "
             "`postgresql://USER@HOST/NAME`, or workers.enabled to false"
         )
     if find_spec("procrastinate") is None:
@@ -420,7 +420,7 @@ async def open_store(url: str, *, clock: Clock | None = None) -> Store:
     if url.startswith("postgresql://"):
         return await _open_postgres(url)
     shown = hide_in_addresses(url)
-    raise InvalidInputError(f"the store url {shown!r} has no form that is known; expected {_FORMS}")
+    raise InvalidInputError(f"the store url {shown!r} has an unknown form; expected {_FORMS}")
 
 
 async def _open_postgres(url: str) -> Store:

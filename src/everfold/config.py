@@ -249,7 +249,7 @@ def load_settings(path: Path | None = None, overrides: Overrides | None = None) 
         raise InvalidInputError(_explain(error), path=str(path or CONFIG_FILE)) from error
     except SettingsError as error:
         raise InvalidInputError(
-            f"a variable of the environment does not hold the JSON of a section: {error}; set {ENV_PREFIX}SECTION__KEY"
+            f"an environment variable does not contain the JSON of a section: {error}; set {ENV_PREFIX}SECTION__KEY"
         ) from error
     except ValueError as error:
         raise InvalidInputError(

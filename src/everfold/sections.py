@@ -45,13 +45,12 @@ class ModelSettings(_Section):
     answer_tokens: int | None = Field(
         None,
         ge=0,
-        description="Tokens reserved for the answer; when left out, 8192 or 12 % of the limit, whichever is smaller.",
+        description="Tokens reserved for the answer. If not set, 8192 or 12 % of the limit, whichever is smaller.",
     )
     name: str | None = Field(
         None,
         pattern=MODEL_PATTERN,
-        description="The model: `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE`, which follows a "
-        "script.",
+        description="The model: `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE` for a scripted one.",
     )
     base_url: str | None = Field(
         None,
@@ -61,8 +60,8 @@ class ModelSettings(_Section):
     api_key_env: str | None = Field(
         None,
         pattern=_VARIABLE_PATTERN,
-        description="The variable that holds the API key. Default: the provider's usual one, unless `base_url` is set: "
-        "then no key is sent.",
+        description="The variable that holds the API key. If not set, the provider's usual one; with `base_url`, no key is "
+        "sent.",
     )
 
 
@@ -102,12 +101,12 @@ class CompactionSettings(_Section):
     enabled: bool = Field(_POLICY.enabled, description="Compact when due. An overflow compacts even when this is off.")
     trigger_ratio: float | None = Field(
         None,
-        description="A compaction is due at this share; when left out, 0.95, or 0.80 if a model writes the digests, and "
-        "always below the hard limit.",
+        description="A compaction is due at this share. If not set, 0.95, or 0.80 if a model writes the digests; always "
+        "below the hard limit.",
     )
     target_ratio: float | None = Field(
         None,
-        description="A compaction folds down to this share; when left out, 0.58, or 0.70 for usable budgets up to 4,000 "
+        description="A compaction folds down to this share. If not set, 0.58, or 0.70 for usable budgets up to 4,000 "
         "tokens.",
     )
     hard_limit_ratio: float = Field(_POLICY.hard_limit_ratio, description="Hard limit: no window exceeds this share.")
@@ -115,8 +114,8 @@ class CompactionSettings(_Section):
         _POLICY.suffix_ratio,
         ge=0,
         lt=1,
-        description="Share of the budget reserved for the dynamic suffix. Without recall and structured memory nothing is "
-        "reserved unless it is set.",
+        description="The share of the budget reserved for the dynamic suffix. Without recall and structured memory, nothing "
+        "is reserved unless this is set.",
     )
     tail_ratio: float = Field(
         _POLICY.tail_ratio, ge=0, lt=1, description="The least share of the newest messages after a compaction."
@@ -133,8 +132,8 @@ class CompactionSettings(_Section):
         _POLICY.kept_ratio,
         ge=0,
         lt=1,
-        description="The share for user messages kept verbatim; one takes at most half of it. They also take what other "
-        "parts leave. 0 keeps none.",
+        description="The share for user messages kept verbatim; one message takes at most half of it. They also use the "
+        "tokens that other parts leave. 0 keeps none.",
     )
     digest_ratio: float = Field(
         _POLICY.digest_ratio, gt=0, lt=1, description="The most that digests and the rollup take."
@@ -159,16 +158,16 @@ class CompactionSettings(_Section):
         _POLICY.min_fold_ratio, ge=0, lt=1, description="The same as a share; the smaller of the two applies."
     )
     turn_backstop: int | None = Field(
-        _POLICY.turn_backstop, ge=1, description="The most turns that stay unfolded; left out, any number."
+        _POLICY.turn_backstop, ge=1, description="The most turns that stay unfolded. If not set, any number."
     )
     turn_slack: int = Field(
-        _POLICY.turn_slack, ge=0, description="How many turns may pass it before a compaction is due."
+        _POLICY.turn_slack, ge=0, description="How many turns may exceed it before a compaction is due."
     )
     row_window: int | None = Field(
-        _POLICY.row_window, ge=1, description="The most messages that stay unfolded; left out, any number."
+        _POLICY.row_window, ge=1, description="The most messages that stay unfolded. If not set, any number."
     )
     row_headroom: int = Field(
-        _POLICY.row_headroom, ge=0, description="How many messages may pass it before a compaction is due."
+        _POLICY.row_headroom, ge=0, description="How many messages may exceed it before a compaction is due."
     )
     rows_per_digest: int = Field(_POLICY.rows_per_digest, ge=1, description="The most messages in one compaction.")
     keep_recent: int = Field(
@@ -180,10 +179,12 @@ class CompactionSettings(_Section):
     gap_secs: float = Field(
         _POLICY.gap_secs,
         ge=0,
-        description="Compact and refresh when the user returns after this long; 0 turns it off. What runs while the user "
-        "is away, a dream, has `sessions.gap_secs`.",
+        description="Compact and refresh when the user returns after this long; 0 turns it off. `sessions.gap_secs` is for "
+        "the dream that runs while the user is away.",
     )
-    gap_deadline_secs: float = Field(_POLICY.gap_deadline_secs, gt=0, description="How long a turn may wait for that.")
+    gap_deadline_secs: float = Field(
+        _POLICY.gap_deadline_secs, gt=0, description="How long a turn may wait for this refresh."
+    )
     gap_max_lookback_secs: float = Field(
         _POLICY.gap_max_lookback_secs, gt=0, description="How far back a refresh may look."
     )
@@ -204,10 +205,10 @@ class CompactionSettings(_Section):
         default=False, description="Run background work inline, before a window is returned; for scripts and tests."
     )
     model: str | None = Field(
-        None, pattern=MODEL_PATTERN, description="The model that writes digests; `model.name` when left out."
+        None, pattern=MODEL_PATTERN, description="The model that writes digests. If not set, `model.name`."
     )
     summary_timeout_secs: float = Field(90.0, gt=0, description="Timeout of one model call.")
-    retries: int = Field(1, ge=0, description="Further calls after an error that may pass.")
+    retries: int = Field(1, ge=0, description="How often a call is repeated after a temporary error.")
 
 
 class SpendSettings(_Section):
@@ -220,15 +221,15 @@ class SpendSettings(_Section):
 
 
 class PricesSettings(_Section):
-    """Prices of input tokens, by which the dashboard shows in dollars what folding saves. Nothing is charged by them."""
+    """Prices of input tokens, with which the dashboard shows in dollars what folding saves. They charge nothing."""
 
     input_usd: float | None = Field(
-        None, ge=0, description="US dollars for a million input tokens; left out, the dashboard shows tokens only."
+        None, ge=0, description="US dollars per million input tokens. If not set, the dashboard shows tokens only."
     )
     cached_usd: float | None = Field(
         None,
         ge=0,
-        description="US dollars for a million input tokens from the provider's cache; left out, a tenth of `input_usd`.",
+        description="US dollars per million input tokens from the provider's cache. If not set, a tenth of `input_usd`.",
     )
 
     @property
@@ -258,8 +259,8 @@ class SessionsSettings(_Section):
     gap_secs: float = Field(
         300.0,
         ge=0,
-        description="Run a dream once the user has been away for this long; 0 turns it off. What runs when the user "
-        "returns, a compaction and a refresh, has `compaction.gap_secs`.",
+        description="Run a dream once the user has been away for this long; 0 turns it off. `compaction.gap_secs` is for the "
+        "compaction and the refresh when the user returns.",
     )
     poll_secs: float = Field(30.0, gt=0, description="How often to look for users who have been away.")
 
@@ -269,7 +270,7 @@ class MemorySettings(_Section):
 
     system: MemorySystem = Field(
         _MEMORY.system,
-        description="Digests only (`summarization`), or items with evidence, dreams, snapshot and delta too (`structured`).",
+        description="Digests only (`summarization`), or also items with evidence, dreams, snapshot and delta (`structured`).",
     )
     delta_max_chars: int = Field(
         _MEMORY.delta_max_chars,
@@ -286,7 +287,7 @@ class MemorySettings(_Section):
         _MEMORY.extract_ratio,
         gt=0,
         le=1,
-        description="An extraction is due when this share of the context limit has been added.",
+        description="An extraction is due when the new messages reach this share of the context limit.",
     )
     extract_tool_calls: int = Field(
         _MEMORY.extract_tool_calls, ge=1, description="An extraction is also due after this many tool calls."
@@ -295,7 +296,7 @@ class MemorySettings(_Section):
 
 
 class RecallSettings(_Section):
-    """What is recalled for each user message: of the session's folded messages, and of structured memory where that is on."""
+    """Recall for each user message: from the session's folded messages and, if it is on, from structured memory."""
 
     enabled: bool = Field(
         _MEMORY.recall_enabled,
@@ -321,7 +322,7 @@ class McpSettings(_Section):
         default_factory=dict[str, str],
         description="Headers sent to it, each with the name of the variable that holds the value.",
     )
-    allow: tuple[str, ...] | None = Field(None, description="The tools that may be used; all when left out.")
+    allow: tuple[str, ...] | None = Field(None, description="The tools that may be used. If not set, all.")
     allow_private: bool = Field(
         default=False, description="Let a name in `url` lead into a private network, such as to 10.0.0.5."
     )
@@ -334,7 +335,7 @@ class McpSettings(_Section):
 
 
 class AgentSettings(_Section):
-    """One agent, in its own `[agents.NAME]`. What is left out comes from `[model]`, `[memory]` and so on."""
+    """One agent, in its own `[agents.NAME]`. What is not set comes from `[model]`, `[memory]` and so on."""
 
     model: str | None = Field(None, pattern=MODEL_PATTERN, description="Instead of `model.name`.")
     context_limit: int | None = Field(None, gt=0, description="Instead of `model.context_limit`.")
@@ -368,14 +369,14 @@ class HandSettings(_Section):
 
 
 class UserSettings(_Section):
-    """Users known from the start, each in a `[[users]]` of their own. One is the default user."""
+    """Users that are created when the store is opened, each in its own `[[users]]`. One is the default user."""
 
-    name: str = Field(min_length=1, description="The display name. It also works wherever a user is named.")
+    name: str = Field(min_length=1, description="The display name. Commands and `user=` accept it as the user.")
     bindings: tuple[str, ...] = Field(
-        default=(), description="The user's ids in other places, each `CHANNEL:ID`, such as `telegram:12345`."
+        default=(), description="The user's ids in other systems, each `CHANNEL:ID`, such as `telegram:12345`."
     )
     is_default: bool = Field(
-        default=False, description="Make this the default user; without a mark it is the first one."
+        default=False, description="Make this the default user. If no user is marked, it is the first one."
     )
 
 
@@ -392,7 +393,7 @@ class EmbedSettings(_Section):
     api_key_env: str | None = Field(
         None,
         pattern=_VARIABLE_PATTERN,
-        description="The variable that holds the API key; the provider's usual one when left out.",
+        description="The variable that holds the API key. If not set, the provider's usual one.",
     )
     dimensions: int | None = Field(None, gt=0, description="The size of a vector, if the model offers several.")
 
@@ -407,12 +408,12 @@ class ServerSettings(_Section):
     public_url: str | None = Field(
         None,
         pattern=_URL_PATTERN,
-        description="The public URL, if a proxy stands in front. With https, the cookie is sent over https only.",
+        description="The public URL, if a proxy is in front. With https, the cookie is sent over https only.",
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
-        description="Further names that may stand in `Host`, without a port; `*` for any. Loopback, `host` and the host "
-        "of `public_url` always may.",
+        description="Further names that are accepted in `Host`, without a port; `*` for any. Loopback, `host` and the host "
+        "of `public_url` are always accepted.",
     )
     body_limit_bytes: int = Field(10_000_000, ge=1, description="The largest request body.")
     import_limit_bytes: int = Field(200_000_000, ge=1, description="The largest file that `POST /api/imports` takes.")
@@ -420,31 +421,31 @@ class ServerSettings(_Section):
     requests_per_minute: int = Field(
         6_000, ge=0, description="The most requests of one API key in a minute; 0 for no limit."
     )
-    header_secs: float = Field(10.0, gt=0, description="How long a client may take to send the head of a request.")
+    header_secs: float = Field(10.0, gt=0, description="How long a client may take to send the headers of a request.")
     body_secs: float = Field(60.0, gt=0, description="How long a client may take to send the body of a request.")
-    send_secs: float = Field(60.0, gt=0, description="How long a client may leave its answer unread.")
+    send_secs: float = Field(60.0, gt=0, description="How long a client may leave its response unread.")
     max_connections: int = Field(
         800,
         ge=1,
-        description="The most connections; beyond it, the one that has waited longest for a request is closed.",
+        description="The most connections. If there are more, the one that has been idle longest is closed.",
     )
     streams_per_key: int = Field(100, ge=1, description="The most event streams that one API key has open at a time.")
     failed_keys_per_minute: int = Field(
-        30, ge=0, description="The most invalid API keys from one address in a minute; 0 for no limit."
+        30, ge=0, description="The most invalid API keys from one IP address in a minute; 0 for no limit."
     )
     drain_secs: float = Field(5.0, ge=0, description="How long a stop waits for running requests and work.")
 
 
 class GatewaySettings(_Section):
-    """The gateway: providers' own routes, through which what passes is stored and folded."""
+    """The gateway: a proxy for the APIs of providers that stores and folds conversations."""
 
     enabled: bool = Field(
-        default=False, description="Whether `everfold serve` answers these routes too; `everfold gateway` always does."
+        default=False, description="Whether `everfold serve` is also a gateway; `everfold gateway` always is."
     )
     upstream: str | None = Field(
         None,
         pattern=_URL_PATTERN,
-        description="The provider's URL, without `/v1`. Left out, `/v1/messages` goes to Anthropic and the rest to OpenAI.",
+        description="The provider's URL, without `/v1`. If not set, `/v1/messages` goes to Anthropic, the rest to OpenAI.",
     )
     api_key_env: str | None = Field(
         None,
@@ -454,12 +455,12 @@ class GatewaySettings(_Section):
     user: str | None = Field(
         None,
         min_length=1,
-        description="Whose all conversations are. Left out, each provider key is a user of its own, by its hash.",
+        description="The user of all conversations. If not set, each provider key has its own user, identified by a hash.",
     )
     agent: str = Field("gateway", min_length=1, description="The agent that conversations are stored under.")
     context_limit: int | None = Field(None, gt=0, description="Instead of `model.context_limit`.")
     recall: bool = Field(
-        default=False, description="Recall in requests that pass, instead of `recall.enabled` and whatever that says."
+        default=False, description="Recall in forwarded requests. `recall.enabled` has no effect on them."
     )
     history_tools: bool = Field(
         default=False,
@@ -467,8 +468,8 @@ class GatewaySettings(_Section):
     )
     on_failure: Literal["pass", "refuse"] = Field(
         "pass",
-        description="What a request that carries its whole history gets when Everfold itself fails: it is passed on "
-        "unfolded, or answered 503.",
+        description="What happens, if Everfold fails, to a request that contains its whole history: `pass` forwards it "
+        "unfolded, `refuse` answers 503.",
     )
     timeout_secs: float = Field(600.0, gt=0, description="How long the provider may send nothing.")
 
@@ -482,17 +483,17 @@ class SourceSettings(BaseModel):
 
 
 class WorkersSettings(_Section):
-    """Whether background work is left to `everfold worker` processes, and how they do it."""
+    """Background work in `everfold worker` processes."""
 
     enabled: bool = Field(
         default=False,
-        description="Whether background work is left to workers; else the process of a turn does it. Needs PostgreSQL.",
+        description="Leave background work to workers. Otherwise, the process of a turn does it. Needs PostgreSQL.",
     )
-    concurrency: int = Field(8, ge=1, description="How many jobs a worker does at once.")
+    concurrency: int = Field(8, ge=1, description="How many jobs a worker runs at once.")
     heartbeat_secs: float = Field(
         10.0,
         gt=0,
-        description="How often a worker reports that it is alive. After three missed reports its jobs are done again.",
+        description="How often a worker reports that it is alive. After three missed reports, its jobs are run again.",
     )
     drain_secs: float = Field(30.0, ge=0, description="How long running jobs may take once a worker is told to stop.")
 

@@ -320,7 +320,7 @@ class Session:
         refresher = self._background.worker.refresher
         if refresher is None:
             raise InvalidInputError(
-                f"session {self.id}: there is no context source to ask; allow some in [[compaction.context_sources]]",
+                f"session {self.id}: no context source is allowed; add one to [[compaction.context_sources]]",
                 session=self.id,
             )
         await self.create()

@@ -85,7 +85,7 @@ async def test_a_function_that_fails_tells_the_model(script: WriteScript) -> Non
         (["desk_tools:nobody"], "desk_tools:nobody cannot be imported"),
         (["no_such_module:add"], "no_such_module:add cannot be imported"),
         (["desk_tools:HANDS"], "desk_tools:HANDS is a list; name a function"),
-        (["desk_tools:odd"], "look at its types"),
+        (["desk_tools:odd"], "check its types"),
         (["desk_tools:add", "desk_tools:add"], "two tools are called 'add'"),
     ],
 )

@@ -196,7 +196,7 @@ def test_opening_fails(tmp_path: Path) -> None:
     before = threads()
     with pytest.raises(InvalidInputError, match="is a directory"), everfold.open_sync(f"sqlite:///{tmp_path}"):
         pass
-    with pytest.raises(InvalidInputError, match="no form that is known"), everfold.open_sync("ftp://here"):
+    with pytest.raises(InvalidInputError, match="has an unknown form"), everfold.open_sync("ftp://here"):
         pass
     assert threads() == before
 

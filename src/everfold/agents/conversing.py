@@ -105,7 +105,7 @@ async def converse(
         raise model.translate(error) from error
     except Exception as error:
         raise ModelReplyError(
-            f"the conversation with {model.name} failed with {type(error).__name__}; expected an answer. Look at the "
+            f"the conversation with {model.name} failed with {type(error).__name__}; expected an answer. Check the "
             "cause, or use another model",
             model=model.name,
         ) from error

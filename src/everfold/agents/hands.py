@@ -296,7 +296,7 @@ class Hands:
                 hand=hand.name,
             )
         if task.cancelled():
-            raise ModelUnavailableError(f"the hand {hand.name!r} was ended while it answered", hand=hand.name)
+            raise ModelUnavailableError(f"the hand {hand.name!r} was stopped while it answered", hand=hand.name)
         return task.result()
 
     async def _record(
@@ -346,7 +346,7 @@ class Hands:
 
     def _require_usage(self) -> UsageStore:
         if self.usage is None:
-            raise InvalidInputError("no store is open to record what a hand uses; open hands with everfold.agents.open")
+            raise InvalidInputError("no store is open to record token usage; open hands with everfold.agents.open")
         return self.usage
 
     async def _require_budget(self, usage: UsageStore, *, spent_usd: float) -> None:
@@ -414,6 +414,6 @@ def _require_question(hand: Hand, prompt: str, *, tokens: int, secs: float) -> N
     if asker is not None:
         raise InvalidInputError(f"the hand {asker!r} asked the hand {hand.name!r}: a hand cannot ask a hand")
     if not prompt.strip():
-        raise InvalidInputError(f"the question to the hand {hand.name!r} is empty; ask it something")
+        raise InvalidInputError(f"the question to the hand {hand.name!r} is empty; pass a question")
     if tokens <= 0 or secs <= 0:
         raise InvalidInputError(f"max_output_tokens and timeout must be above 0, got {tokens} and {secs:g}")

@@ -79,7 +79,7 @@ def _guard(name: str, url: str, *, allow_private: bool) -> Callable[..., AsyncCl
     def refuse(host: str) -> ToolServerError:
         return ToolServerError(
             f"the tool server {name!r} leads to {clean_line(host, most_chars=100)}, which is in a private network; "
-            "set allow_private = true for this server if that is meant"
+            "set allow_private = true for this server if that is intended"
         )
 
     def make(
@@ -185,8 +185,8 @@ class _ServerTools(WrapperToolset[object]):
             said = (tool.tool_def.metadata or {}).get("annotations") or {}
             if said.get("readOnlyHint") is False or said.get("destructiveHint") is True:
                 raise InvalidInputError(
-                    f"the tool {name!r} of the server {self.name!r} is declared as writing, and a hand only "
-                    "reads; remove it from `allow`"
+                    f"the tool {name!r} of the server {self.name!r} is declared as writing, but a hand may only "
+                    "read; remove it from `allow`"
                 )
 
     def _read_last(self) -> str:

@@ -76,7 +76,7 @@ def _make_tool(path: str) -> Tool[object]:
         return Tool(_soften(function, path))
     except (UserError, TypeError, ValueError, NameError) as error:
         raise InvalidInputError(
-            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; look at its types"
+            f"the tool {path} cannot be offered to a model: {say_briefly(error)}; check its types"
         ) from error
 
 
@@ -86,7 +86,7 @@ def _load(path: str) -> Callable[..., object]:
         found: object = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:
         raise InvalidInputError(
-            f"the tool {path} cannot be imported: {say_briefly(error)}; check the path and where Python looks"
+            f"the tool {path} cannot be imported: {say_briefly(error)}; check the import path and PYTHONPATH"
         ) from error
     if not inspect.isroutine(found):
         raise InvalidInputError(f"the tool {path} is a {type(found).__name__}; name a function")

@@ -22,34 +22,34 @@ MODULES: Final = {
         "chat.command",
         "Chat with an agent. The conversation continues where it stopped, and every message is stored at once.",
     ),
-    "serve": ("commands.serve", "Serve the control API and the dashboard until it is stopped."),
+    "serve": ("commands.serve", "Serve the HTTP API and the dashboard."),
     "gateway": (
         "commands.gateway",
-        "Serve the routes of providers, and fold the conversations that pass, until it is stopped.",
+        "Serve a proxy for the APIs of OpenAI and Anthropic that stores and folds conversations.",
     ),
     "worker": (
         "commands.worker",
-        "Do the background work of a PostgreSQL store until it is stopped: compactions, refreshes, extractions, dreams.",
+        "Run the background work of a PostgreSQL store: compactions, refreshes, extractions and dreams.",
     ),
     "mcp": (
         "commands.mcp",
-        "Serve a user's memory and past conversations as tools to an MCP client, until it ends.",
+        "Serve a user's memory and past conversations as tools to an MCP client.",
     ),
     "connect": (
         "commands.connect",
-        "Connect a coding agent, so that it gets back what its own compaction throws away.",
+        "Connect a coding agent, to restore what its own compaction leaves out.",
     ),
     "disconnect": (
         "commands.disconnect",
-        "Disconnect a coding agent: take out of its settings exactly what `everfold connect` put in.",
+        "Disconnect a coding agent: remove from its settings exactly what `everfold connect` added.",
     ),
     "replay": (
         "commands.replay",
-        "Play a transcript message by message, as a live session would, and report the result.",
+        "Replay a transcript message by message, as in a live session, and report the result.",
     ),
     "import": (
         "commands.importing",
-        "Store each conversation of a transcript as a session, or restore the export of a user.",
+        "Store each conversation of a transcript as a session, or import the export of a user.",
     ),
     "sessions": ("commands.sessions", "List sessions in the order of their creation."),
     "show": (
@@ -66,11 +66,11 @@ MODULES: Final = {
     ),
     "compact": (
         "commands.compact",
-        "Compact a session now, due or not, down to its newest messages. Waits for a model's digest.",
+        "Compact a session now, even if no compaction is due. Waits for a model's digest.",
     ),
     "retry": (
         "commands.retry",
-        "Have a model write the digest of a degraded compaction again, now. It replaces the extractive digest.",
+        "Write the digest of a degraded compaction again, with the model. It replaces the extractive digest.",
     ),
     "cancel": (
         "commands.cancel",
@@ -87,15 +87,15 @@ MODULES: Final = {
     "config": ("commands.config", "Print every setting with its effective value and where it came from."),
     "demo": (
         "commands.demo",
-        "Fold a long conversation to a tenth of its size, and show where its important facts are now.",
+        "Fold a long sample conversation to a tenth of its size, and show where its important facts are.",
     ),
     "topics": (
         "commands.topics",
-        "List the topics of a user's memory, or show every revision of one topic with the items behind it.",
+        "List the topics of a user's memory, or show every revision of one topic and its items.",
     ),
     "audit": (
         "commands.audit",
-        "List the changes and reads of a user's memory, newest first: when, by whom, what, and which ids.",
+        "List reads and changes of a user's memory, newest first: when, by whom, what, and which ids.",
     ),
     "export": (
         "commands.export",
@@ -103,15 +103,15 @@ MODULES: Final = {
     ),
     "erase": (
         "commands.erase",
-        "Erase messages or a whole session, with every item, digest and topic that rests on them alone. There is no undo.",
+        "Erase messages or a session, and everything derived only from them. This cannot be undone.",
     ),
     "wipe": (
         "commands.wipe",
-        "Erase all memory of a user in one step, and count it. The user and the audit stay.",
+        "Erase all memory of a user in one step, and print counts. The user and the audit stay.",
     ),
     "dream": (
         "commands.dream",
-        "Run a dream now: make topics of items that no dream has read yet, and show what changed.",
+        "Run a dream now: update topics with the items that are new since the last dream, and show the changes.",
     ),
     "refresh": (
         "commands.refresh",
@@ -122,24 +122,24 @@ MODULES: Final = {
     "api-keys": ("commands.api_keys", "Create, list and revoke the API keys of a server."),
     "memory": (
         "commands.memory",
-        "Read and change the memory items of a user: single statements, each with its source messages.",
+        "Read and change the memory items of a user. Each item is a statement with its source messages.",
     ),
     "quarantine": (
         "commands.quarantine",
-        "List the items in quarantine, with what the scan found. No model is shown them.",
+        "List the items in quarantine and the findings of the scan. No model sees these items.",
     ),
     "dreams": (
         "commands.dreams",
         "List dreams, newest first, each with the lines that it added to topics and removed from them.",
     ),
     "store": ("commands.store", "Copy a whole store into another one."),
-    "backup": ("commands.backup", "Copy the database into a new file, also while a server uses it."),
+    "backup": ("commands.backup", "Copy the database into a new file, even while a server uses it."),
     "restore": (
         "commands.restore",
-        "Put a copy of a backup in the place of the database. The database that was there is kept beside it.",
+        "Replace the database with a copy of a backup. The replaced database is kept beside it.",
     ),
     "completion": ("commands.completion", "Print a script that completes commands and options in a shell."),
-    "sources": ("commands.sources", "List the context sources, and try one."),
+    "sources": ("commands.sources", "List the context sources, and test one."),
     "hands": (
         "commands.hands",
         "List the hands of the settings: short-lived agents that answer one question in isolation.",
@@ -224,7 +224,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    help="A context and memory engine for long-running LLM agents: conversations fold to fit, and nothing is lost.",
+    help="A context and memory engine for long-running LLM agents: conversations fold to fit, and no message is lost.",
 )
 
 
@@ -241,7 +241,7 @@ def begin(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The settings file; `everfold.toml` in this folder when left out."),
+        typer.Option(metavar="FILE", help="The settings file. Default: `everfold.toml` in the working folder."),
     ] = None,
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,

@@ -22,7 +22,7 @@ from everfold.sync_classes import SyncSession
 
 if find_spec("agent_framework") is None:
     raise InvalidInputError(
-        "the door of the Agent Framework needs the extra `agent-framework`: pip install 'everfold[agent-framework]'"
+        "the integration with the Agent Framework needs the extra `agent-framework`: pip install 'everfold[agent-framework]'"
     )
 
 from agent_framework import (

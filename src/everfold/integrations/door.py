@@ -103,8 +103,8 @@ class Reach:
     def _require_loop(self) -> None:
         if self._loop is not None and _find_loop() is not self._loop:
             raise InvalidInputError(
-                "the call comes from another event loop than the engine's: open the engine with everfold.open_sync, whose "
-                "handles serve every loop and thread"
+                "the call comes from another event loop than the engine's: open the engine with everfold.open_sync, "
+                "whose sessions work on every loop and thread"
             )
 
     def block(self, act: Callable[[], Coroutine[Any, Any, R]]) -> R:
@@ -115,7 +115,7 @@ class Reach:
         """
         if self._portal is None:
             raise InvalidInputError(
-                "a call that blocks needs an engine on a thread of its own: open it with everfold.open_sync, or call the "
+                "a blocking call needs an engine on its own thread: open it with everfold.open_sync, or call the "
                 "framework's async methods"
             )
         given: R = self._portal.call(act)

@@ -165,7 +165,7 @@ def _find_key() -> str:
     key = get_config().get("configurable", {}).get("thread_id")
     if not key:
         raise InvalidInputError(
-            "the run has no thread id, so that its conversation cannot be told from others; give "
+            "the run has no thread id, which identifies its conversation; pass "
             'config={"configurable": {"thread_id": "..."}}'
         )
     return str(key)

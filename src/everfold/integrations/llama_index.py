@@ -168,7 +168,7 @@ class _Listener:
     async def begin(self, messages: Sequence[ChatMessage]) -> None:
         if await self.door.session.messages(last=1):
             raise InvalidInputError(
-                "the session has messages already, so that it takes no other history: leave `chat_history` out, or call "
+                "the session already has messages, so no other history can be added: omit `chat_history`, or call "
                 "reset() first"
             )
         await self.put(messages)

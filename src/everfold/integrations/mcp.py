@@ -179,7 +179,8 @@ class App:
         session = await self.engine.session(user=self.user, agent=self.agent, create=False)
         if not may_see_session(key.scope, session.record.user_id, session.record.agent_id):
             raise ForbiddenError(
-                f"API key {key.name!r} does not see the user {self.user!r} with the agent {self.agent!r}.", key=key.id
+                f"API key {key.name!r} has no access to the user {self.user!r} with the agent {self.agent!r}.",
+                key=key.id,
             )
         return key
 

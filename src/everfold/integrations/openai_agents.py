@@ -28,7 +28,7 @@ from everfold.sync_classes import SyncSession
 
 if find_spec("agents") is None:
     raise InvalidInputError(
-        "the door of the Agents SDK needs the extra `openai-agents`: pip install 'everfold[openai-agents]'"
+        "the integration with the Agents SDK needs the extra `openai-agents`: pip install 'everfold[openai-agents]'"
     )
 
 from agents.run import CallModelData, ModelInputData

@@ -89,7 +89,7 @@ async def let_key(request: Request) -> Caller:
         )
     if not may_write(key.scope) and request.method not in _SAFE:
         raise ForbiddenError(
-            f"API key {key.name!r} is read-only. Use one that may write for {request.method}.", key=key.id
+            f"API key {key.name!r} is read-only. Use one that can write for {request.method}.", key=key.id
         )
     return Caller(key=key)
 

@@ -119,12 +119,12 @@ def _edit(text: str, agent: str, changes: Mapping[str, object], place: Path) -> 
         document = tomlkit.parse(text)
     except TOMLKitError as error:
         raise InvalidInputError(
-            f"{place.name} cannot be read as TOML: {error}; mend it by hand", path=place.name
+            f"{place.name} cannot be read as TOML: {error}; correct it by hand", path=place.name
         ) from error
     agents = document.setdefault("agents", tomlkit.table(is_super_table=True))
     section = agents.setdefault(agent, tomlkit.table())
     if not isinstance(section, Table):
-        raise InvalidInputError(f"{place.name}: agents.{agent} is no section; write it as [agents.{agent}]")
+        raise InvalidInputError(f"{place.name}: agents.{agent} is not a section; write it as [agents.{agent}]")
     for key, value in changes.items():
         if value is None:
             section.pop(key, None)

@@ -57,7 +57,7 @@ class Hosts:
             return
         found = _HOST.fullmatch(given[0]) if len(given) == 1 else None
         if found is None:
-            raise MalformedRequestError("a request must name one host: send `Host` once, as NAME or NAME:PORT")
+            raise MalformedRequestError("a request must name one host: send one `Host` header, as NAME or NAME:PORT")
         name = found["name"].lower().rstrip(".").strip("[]")
         if not self._has(name):
             raise MisdirectedError(

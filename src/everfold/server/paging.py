@@ -62,4 +62,4 @@ def read_place(cursor: str | None) -> AuditPlace | None:
 
 
 def _refuse(cursor: str) -> MalformedRequestError:
-    return MalformedRequestError(f"the cursor {cursor!r} is none of ours; give `next_cursor` of the page before")
+    return MalformedRequestError(f"the cursor {cursor!r} is invalid; send `next_cursor` of the previous page")

@@ -49,7 +49,7 @@ async def read_tag(if_match: _IfMatch = None) -> str | None:
         return None
     found = _TAG.fullmatch(if_match)
     if found is None:
-        raise MalformedRequestError(f'If-Match must be the ETag of an answer, such as "3", got {if_match!r}')
+        raise MalformedRequestError(f'If-Match must be the ETag of a response, such as "3", got {if_match!r}')
     return found[1]
 
 

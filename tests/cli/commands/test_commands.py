@@ -77,7 +77,7 @@ def test_replay_chooses_conversations(run: Run, here: Path) -> None:
 
     assert (count("2"), count("all"), count("chain")) == ([2], [2, 2], [4])
     assert "two-1" in run("replay", path, "--conversation", "all").stdout
-    assert "holds 2 conversations" in run("replay", path).stderr
+    assert "has 2 conversations" in run("replay", path).stderr
     assert "a number from 1 to 2" in run("replay", path, "--conversation", "3", code=2).stderr
     assert "--conversation chain" in run("replay", path, "--conversation", "all", "--html", "x.html", code=2).stderr
 

@@ -132,7 +132,7 @@ def test_compact_by_hand(run: Run, database: Path) -> None:
 
 def test_note_tells_what_is_on_its_way(run: Run, database: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a model's digest is on its way its range is named, and the event waits; before, nothing does."""
-    assert "nothing is on its way" in run("note", "--db", database, "--user", "replay").stdout
+    assert "no work is pending" in run("note", "--db", database, "--user", "replay").stdout
     monkeypatch.setenv("EVERFOLD_COMPACTION__MODEL", f"script:{write_script(here, GONE)}")
     done = run("compact", "--db", database, "--user", "replay", "--keep-recent", "2").stdout
     [*_, last] = list_compactions(run, database)

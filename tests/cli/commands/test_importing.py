@@ -32,7 +32,7 @@ def test_an_archive_and_a_folder_are_imported(run: Run, here: Path) -> None:
     assert list(told["broken"]) == ["logs/torn.json"]
     shown = run("import", "export.zip", "--db", "a.db")
     assert "A letter to the council" in shown.stdout
-    assert "no conversation in: export.zip: users.json, message_feedback.json" in shown.stderr.replace("\n", " ")
+    assert "no conversation found in: export.zip: users.json, message_feedback.json" in shown.stderr.replace("\n", " ")
 
 
 def test_standard_input_is_imported(here: Path) -> None:

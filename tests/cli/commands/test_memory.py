@@ -139,7 +139,7 @@ def test_forgetting_leaves_the_id(memory: Run) -> None:
     assert [it["quote"] for it in read(memory("memory", "why", item["id"], "--json"))["because"]] == [SAID[1]]
     [first, *_] = list_items(memory).values()
     memory("memory", "forget", first["id"])
-    assert "no message is behind it" in memory("memory", "why", first["id"]).stdout
+    assert "no source message" in memory("memory", "why", first["id"]).stdout
     assert read(memory("search", "10 March", "--json"))["hits"]
 
 
@@ -151,7 +151,7 @@ def test_what_is_entered_by_hand(memory: Run) -> None:
     assert datetime.fromisoformat(added["valid_to"]) == datetime(2031, 5, 1, tzinfo=UTC)
     assert read(memory(*words, "--kind", "task", "--json"))["id"] == added["id"]
     assert "until 2031-05-01" in unwrap(memory("memory", "list").stdout)
-    assert "no message is behind it" in memory("memory", "show", added["id"]).stdout
+    assert "no source message" in memory("memory", "show", added["id"]).stdout
 
 
 def test_an_agent_sees_its_own_notes_only(memory: Run) -> None:
@@ -241,7 +241,7 @@ def test_a_dream_makes_topics(memory: Run) -> None:
     assert topic["name"] in memory("topics").stdout
     assert read(memory("topics", topic["name"], "--json"))["revisions"] == [topic]
     text = unwrap(memory("topics", topic["name"]).stdout)
-    assert f"made of {len(topic['sources'])} items" in text
+    assert f"made from {len(topic['sources'])} items" in text
     assert not any(source in text + topic["content"] for source in topic["sources"])
     assert "'glazes'" in unwrap(memory("topics", "glazes", code=3).stderr)
 
@@ -250,7 +250,7 @@ def test_a_dream_with_nothing_to_read(memory: Run) -> None:
     """A second dream, and one of an agent that has not opted in, say that there is nothing to dream of."""
     memory("dream", "--agent", "shop")
     for agent in ("shop", "other"):
-        assert "nothing to dream of" in unwrap(memory("dream", "--agent", agent).stderr)
+        assert "no dream: there are no new items" in unwrap(memory("dream", "--agent", agent).stderr)
         assert read(memory("dream", "--agent", agent, "--json"))["dreams"] == []
     assert len(read(memory("dreams", "--json"))["dreams"]) == 1
 
@@ -406,7 +406,7 @@ def test_an_erase_takes_messages_out(memory: Run, remembered: Path) -> None:
     assert (told["counts"]["messages"], told["counts"]["items"], told["is_pending"]) == (1, 1, False)
     assert len(list_items(memory)) == before - 1
     again = erase(answer="y\n")
-    assert "clear" in unwrap(again.stderr)
+    assert "no longer in the files" in unwrap(again.stderr)
     assert "sessions" in again.stdout
     assert list_items(memory) == {}
     assert "there is no session" in unwrap(erase("--yes", code=3).stderr)

@@ -198,7 +198,7 @@ def test_a_refresh_of_which_nothing_came(run: Run, configured: Path, here: Path)
     words = ("--user", "ilse", "--agent", "shop", "--db", configured)
     (here / "work.ics").unlink()
     result = run("refresh", *words, code=1)
-    assert "no source had anything to say" in unwrap(result.stdout)
+    assert "no source returned anything" in unwrap(result.stdout)
     assert read(run("refresh", *words, "--json", code=1))["skipped"] == "nothing_said"
     (here / "everfold.toml").write_text("")
     assert "[[compaction.context_sources]]" in unwrap(run("refresh", *words, code=2).stderr)

@@ -13,7 +13,7 @@ def test_a_file_has_no_workers(
     """Over SQLite both are refused in one sentence that names the store and what to set, and no file is made."""
     monkeypatch.chdir(tmp_path)
     result = run(*command, code=2)
-    assert "only in PostgreSQL" in result.stderr
+    assert "workers need PostgreSQL" in result.stderr
     assert "sqlite:///everfold.db" in result.stderr
     assert "workers.enabled" in result.stderr
     assert list(tmp_path.iterdir()) == []

@@ -50,7 +50,7 @@ def test_replay_tells_what_the_talk_costs(run: Run, transcript: Path) -> None:
         assert replay["cost"][way] == pytest.approx(((tokens - cached) * 3.0 + cached * 0.5) / 1e6)
     assert replay["cost"]["folded"] < replay["cost"]["whole"]
     text = run("replay", transcript, "--limit", "6000", *prices).stdout
-    assert "at 3 a million input tokens, 0.5 cached" in text
+    assert "at 3 per million input tokens, 0.5 cached" in text
     told = [float(number) for number in re.findall(r"\d\.\d{4}", text)]
     assert pytest.approx(replay["cost"]["folded"], rel=2e-3) in told  # the marks of another session have other tokens
 

@@ -1,4 +1,4 @@
-"""Rights: an owner makes the tables, and a role with nothing but the rights that the documents list does the rest."""
+"""Rights: an owner makes the tables, and a role with nothing but the privileges that the documentation lists does the rest."""
 
 import re
 from pathlib import Path
@@ -52,6 +52,6 @@ async def test_a_role_may_not_make_what_is_missing(clerk_url: str) -> None:
             pass
     with psycopg.connect(clerk_url.replace("clerk:@", "postgres:@"), autocommit=True) as connection:
         connection.execute("DELETE FROM migrations WHERE name LIKE '0003%'")
-    with pytest.raises(StoreError, match="the rights that the documents list"):
+    with pytest.raises(StoreError, match="the privileges that the documentation lists"):
         async with everfold.open(clerk_url, settings=SETTINGS):
             pass

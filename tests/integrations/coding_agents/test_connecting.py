@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_read_stops_everything(home: Path) -> None:
     before = write_files(home, "claude-code")
     broken = home / ".claude.json"
     broken.write_text("{ broken")
-    with pytest.raises(InvalidInputError, match=r"\.claude\.json: the file is no JSON"):
+    with pytest.raises(InvalidInputError, match=r"\.claude\.json: the file is not valid JSON"):
         connect_one("claude-code", home)
     assert (home / ".claude" / "settings.json").read_bytes() == before[home / ".claude" / "settings.json"]
 

@@ -51,15 +51,15 @@ def test_the_form_of_the_file_is_kept() -> None:
 @pytest.mark.parametrize("text", ["", "{", "[1", '{"a": }', '{"a": 1} 2', '{"a" 1}', "nonsense", '{"a": 1,, }'])
 def test_what_is_no_json_is_refused(text: str) -> None:
     """A file that no client could read is refused, and not mended."""
-    with pytest.raises(InvalidInputError, match="no JSON"):
+    with pytest.raises(InvalidInputError, match="not valid JSON"):
         add(text, ["a"], NEW)
 
 
 def test_a_value_that_is_there_is_not_replaced() -> None:
     """A member of the same name, or something else where an object is expected, is refused."""
-    with pytest.raises(InvalidInputError, match="there already"):
+    with pytest.raises(InvalidInputError, match="already exists"):
         add('{"a": {"b": 1}}', ["a", "b"], NEW)
-    with pytest.raises(InvalidInputError, match="no object"):
+    with pytest.raises(InvalidInputError, match="not an object"):
         add('{"a": 1}', ["a", "b"], NEW)
 
 

@@ -122,7 +122,7 @@ async def test_a_range_leads_to_its_end() -> None:
         ({"first": 3, "page": 1, "part": 99}, "has parts 1 to"),
         ({"first": 3, "last": 1}, "last must be 3 or more"),
         ({"first": 1, "last": 3, "page": 2}, "leave last out"),
-        ({"first": 0}, "from 1 on"),
+        ({"first": 0}, "1 or more"),
     ],
 )
 async def test_an_error_names_what_there_is(arguments: JsonObject, told: str) -> None:

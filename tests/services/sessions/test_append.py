@@ -183,7 +183,7 @@ async def test_look_up(engine: Everfold) -> None:
     await session.erase(3)
     assert await session.lookup(["c"], hashes=[one, two]) == {"c": 3, one: 1, two: 2}
     assert await session.lookup() == {}
-    with pytest.raises(InvalidInputError, match="is no hash"):
+    with pytest.raises(InvalidInputError, match="is not a message hash"):
         await session.lookup(hashes=["a"])
     with pytest.raises(InvalidInputError, match="at most 1000"):
         await session.lookup([str(number) for number in range(1001)])

@@ -145,7 +145,7 @@ async def test_the_base_class_can_be_called() -> None:
 
 async def test_what_is_no_plugin_is_refused() -> None:
     """An object of another class is refused by its place, before anything is opened."""
-    with pytest.raises(InvalidInputError, match=r"hooks\[1\] is no plug-in"):
+    with pytest.raises(InvalidInputError, match=r"hooks\[1\] is not a plug-in"):
         coordinate(Hooks(), object())  # type: ignore[list-item]  # what a caller without types may do
 
 

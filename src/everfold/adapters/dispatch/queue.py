@@ -243,7 +243,7 @@ def _unavailable(path: str, error: Exception) -> StoreUnavailableError:
         if isinstance(cause, InsufficientPrivilege)
         else "is the server running?"
     )
-    return StoreUnavailableError(f"the job queue in {path} does not serve ({told}); {hint}", path=path)
+    return StoreUnavailableError(f"the job queue in {path} cannot be used ({told}); {hint}", path=path)
 
 
 def _add_options(url: str) -> str:

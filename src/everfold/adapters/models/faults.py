@@ -25,7 +25,7 @@ def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldE
     """Our error for one of `FAULTS`; the key is never repeated in it."""
     why = _say_why(error, api_key)
     if _is_too_long(error):
-        return ContextLengthError(f"the request is larger than the model {model} takes ({why}); send less", model=model)
+        return ContextLengthError(f"the request is too large for the model {model} ({why}); send less", model=model)
     match error:
         case given.ModelRateLimitError():
             return RateLimitedError(
@@ -47,7 +47,7 @@ def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldE
             )
         case _:
             return ModelReplyError(
-                f"the model {model} gave no answer that can be read ({why}); check that its address is one of a model",
+                f"the reply of the model {model} cannot be read ({why}); check the address of the model",
                 model=model,
             )
 

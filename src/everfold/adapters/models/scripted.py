@@ -199,7 +199,7 @@ def _raise(fault: Fault, text: str, name: str) -> NoReturn:
     if fault == "rate_limit":
         raise RateLimitedError(f"the model {name} has had too many requests: {text}; wait, then try again", model=name)
     if fault == "context_length":
-        raise ContextLengthError(f"the request is larger than the model {name} takes: {text}; send less", model=name)
+        raise ContextLengthError(f"the request is too large for the model {name}: {text}; send less", model=name)
     raise RuntimeError(text)
 
 

@@ -233,16 +233,18 @@ def reading(path: str) -> Iterator[None]:
 def _translate(path: str, error: psycopg.Error) -> EverfoldError:
     match error:
         case errors.IntegrityError():
-            return ConflictError(f"{path}: another writer stored this first ({_told(error)}); read again", path=path)
+            return ConflictError(f"{path}: another writer was first ({_told(error)}); read the state again", path=path)
         case errors.QueryCanceled():
             return StoreUnavailableError(f"{path}: a statement took too long and was ended; ask for less", path=path)
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
             text = f"{path}: another write of the same user has not ended within {LOCK_TIMEOUT_MS} ms; try again"
             return StoreUnavailableError(text, path=path)
         case errors.DiskFull():
-            return StoreUnavailableError(f"the disk of {path} is full; nothing was written: make room", path=path)
+            return StoreUnavailableError(f"the disk of {path} is full; nothing was written: free some space", path=path)
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
-            text = f"{path} may not be written ({_told(error)}); grant the role the rights that the documents list"
+            text = (
+                f"{path} cannot be written ({_told(error)}); grant the role the privileges that the documentation lists"
+            )
             return StoreUnavailableError(text, path=path)
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return CorruptStoreError(f"{path} is damaged ({_told(error)}); restore it from a backup", path=path)

@@ -101,12 +101,12 @@ def _make_tables(database: Database) -> None:
                 connection.execute(text)
     except errors.FeatureNotSupported as error:
         raise InvalidInputError(
-            f"the server of {database.path} has no pgvector; install it there, or leave embed.model out",
+            f"the server of {database.path} has no pgvector; install it there, or remove embed.model from the settings",
             path=database.path,
         ) from error
     except errors.InsufficientPrivilege as error:
         raise InvalidInputError(
-            f"{database.path}: this role may not make the tables of vectors; run CREATE EXTENSION vector as a superuser "
+            f"{database.path}: this role cannot create the vector tables; run CREATE EXTENSION vector as a superuser "
             "and open the store once as the owner",
             path=database.path,
         ) from error

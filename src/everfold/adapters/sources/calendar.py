@@ -123,12 +123,14 @@ class CalendarSource:
         path = Path(self._settings.path or "").expanduser()
         try:
             if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its other end
-                raise SourceError(f"the source {self.name}: {path} is no file; name one", source=self.name)
+                raise SourceError(
+                    f"the source {self.name}: {path} is not a file; set the path of one", source=self.name
+                )
             with path.open("rb") as file:
                 raw = file.read(self._settings.max_bytes + 1)
         except OSError as error:
             raise SourceError(
-                f"the source {self.name} cannot read {path} ({error.strerror}); check the path and its rights",
+                f"the source {self.name} cannot read {path} ({error.strerror}); check the path and its permissions",
                 source=self.name,
             ) from error
         if len(raw) > self._settings.max_bytes:

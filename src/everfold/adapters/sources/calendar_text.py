@@ -55,7 +55,7 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> byt
     thinned = _EVENT.sub(thin, text)
     if kept_count > MOST_COMPACTIONS:
         raise SourceError(
-            f"the calendar of {source} holds {kept_count:,} events that may matter, more than {MOST_COMPACTIONS:,}; give a "
+            f"the calendar of {source} holds {kept_count:,} events in the time span, more than {MOST_COMPACTIONS:,}; give a "
             "smaller one",
             source=source,
         )
@@ -74,7 +74,7 @@ def _check_whole(text: bytes, *, source: str) -> None:
         )
     if not text.rstrip().upper().endswith(b"END:VCALENDAR"):
         raise SourceError(
-            f"the calendar of {source} ends before END:VCALENDAR: it was cut off; get it anew", source=source
+            f"the calendar of {source} ends before END:VCALENDAR: it is incomplete; fetch it again", source=source
         )
     if len(max(text.split(b"\n"), key=len)) > MOST_LINE_BYTES:
         raise SourceError(

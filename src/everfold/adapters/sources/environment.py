@@ -18,7 +18,7 @@ def read_variable(name: str, environ: Mapping[str, str], *, source: str) -> str:
     value = environ.get(name, "")
     if not value:
         raise SourceError(
-            f"the source {source} needs the environment's variable {name}, which is not set; set it for the process "
+            f"the source {source} needs the environment variable {name}, which is not set; set it for the process "
             "that runs Everfold",
             source=source,
         )

@@ -111,7 +111,7 @@ async def fetch(wanted: Fetch) -> Fetched:
 def _refuse(wanted: Fetch, host: str) -> SourceError:
     return SourceError(
         f"the source {wanted.source} leads to {clean_line(host, most_chars=100)}, which is in a private network; set "
-        "allow_private = true for this source if that is meant",
+        "allow_private = true for this source if that is intended",
         source=wanted.source,
     )
 
@@ -165,8 +165,8 @@ def _check_redirect(url: str, target: str, headers: dict[str, str], wanted: Fetc
         return headers
     if there.scheme != "https":
         raise SourceError(
-            f"{_say_where(wanted)} redirects to {clean_line(there.hostname or 'nowhere', most_chars=100)} without https, which is not followed; if "
-            "that is meant, put that address into the settings",
+            f"{_say_where(wanted)} redirects to {clean_line(there.hostname or 'nowhere', most_chars=100)} without https, "
+            "which is not followed; if that is intended, put that address into the settings",
             source=wanted.source,
         )
     is_upgrade = here.scheme == "http" and here.hostname == there.hostname and here.port is there.port is None
@@ -177,7 +177,7 @@ async def _read(response: "Response", wanted: Fetch) -> Fetched:
     _check_status(response.status_code, wanted)
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise SourceError(
-            f"{_say_where(wanted)} answers compressed although it was asked not to; switch that off there",
+            f"{_say_where(wanted)} sends compressed data although the request forbids it; turn compression off there",
             source=wanted.source,
         )
     body = bytearray()
@@ -225,7 +225,7 @@ def _translate(error: Exception, wanted: Fetch) -> SourceError:
         )
     if reason == "RemoteProtocolError":
         return SourceUnavailableError(
-            f"{_say_where(wanted)} broke off or speaks no HTTP; try again", source=wanted.source
+            f"{_say_where(wanted)} closed the connection or does not speak HTTP; try again", source=wanted.source
         )
     return SourceError(
         f"{_say_where(wanted)} cannot be asked ({reason}); check its url and its headers", source=wanted.source

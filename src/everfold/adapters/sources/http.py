@@ -172,8 +172,8 @@ def _read_json(fetched: Fetched, *, source: str) -> str:
         return render_json(json.loads(fetched.body.decode("utf-8-sig", "surrogatepass")))
     except (ValueError, RecursionError) as error:
         raise SourceError(
-            f"the source {source} says that it answers with JSON, and it is none ({type(error).__name__}); mend what it "
-            "sends, or the kind of content that it names",
+            f"the source {source} declares JSON but sends invalid JSON ({type(error).__name__}); correct the "
+            "response or its content type",
             source=source,
         ) from error
 

@@ -232,7 +232,7 @@ def _translating(place: ImapPlace, password: str) -> Iterator[None]:
         ) from None
     except (imaplib.IMAP4.error, ImapToolsError, ValueError) as error:
         raise SourceError(
-            f"{where} does not do as asked ({_say(error, password)}); check that it is an IMAP server",
+            f"{where} refused a command ({_say(error, password)}); check that it is an IMAP server",
             source=place.source,
         ) from None
 

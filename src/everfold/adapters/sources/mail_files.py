@@ -56,7 +56,7 @@ def read_maildir(
 def _scan_maildir(path: Path, *, source: str) -> Iterator[tuple[float, str, frozenset[str]]]:
     if not (path / "cur").is_dir() or not (path / "new").is_dir():
         raise SourceError(
-            f"the source {source}: {path} is no maildir, which has folders cur and new; check its path", source=source
+            f"the source {source}: {path} is not a maildir with the folders cur and new; check the path", source=source
         )
     count = 0
     for folder in ("new", "cur"):
@@ -109,7 +109,7 @@ def read_mbox(
     starts = list(_FROM_LINE.finditer(text))
     if text.strip() and not starts:
         raise SourceError(
-            f"the source {source}: {path} is no mbox, whose messages begin with a line 'From '; check its path and format",
+            f"the source {source}: {path} is not an mbox, whose messages begin with a line 'From '; check the path and format",
             source=source,
         )
     ends = [start.start() for start in starts[1:]] + [len(text)] * bool(starts)
@@ -143,5 +143,5 @@ def _parse_asctime(text: str) -> datetime | None:
 
 def _translate(error: OSError, path: Path, source: str) -> SourceError:
     return SourceError(
-        f"the source {source} cannot read {path} ({error.strerror}); check the path and its rights", source=source
+        f"the source {source} cannot read {path} ({error.strerror}); check the path and its permissions", source=source
     )

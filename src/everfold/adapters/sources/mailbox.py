@@ -89,11 +89,11 @@ class MailboxSettings:
             raise InvalidInputError(f"{what}: the port is from 1 to 65535, not {self.port}")
         if self.security == "none" and not is_loopback(host) and not self.allow_plaintext:
             raise InvalidInputError(
-                f'{what} would send its password in the clear to {host}; use security = "tls", or say that it may with '
+                f'{what} would send its password unencrypted to {host}; use security = "tls", or allow it with '
                 "allow_plaintext = true"
             )
         if _CONTROL.search(f"{host}{self.username}{self.folder}"):
-            raise InvalidInputError(f"{what}: host, username and folder hold no control characters")
+            raise InvalidInputError(f"{what}: host, username and folder must not contain control characters")
 
 
 class MailboxSource:

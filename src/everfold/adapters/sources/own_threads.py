@@ -75,8 +75,8 @@ class OwnThreads:
         while not self._places.acquire(blocking=False):
             if asyncio.get_running_loop().time() >= until:
                 raise SourceUnavailableError(
-                    f"the source {self._source} is still busy with older questions; ask again later, and if this stays, "
-                    "find out what it waits for",
+                    f"the source {self._source} is still busy with earlier questions; try again later, and if this "
+                    "persists, find out what it waits for",
                     source=self._source,
                 )
             await asyncio.sleep(_LOOK_SECS)

@@ -135,7 +135,7 @@ def _micros(moment: datetime | None) -> int | None:
 
 
 def _unknown(key_id: ApiKeyId) -> NotFoundError:
-    return NotFoundError(f"there is no key {key_id!r}; `everfold api-keys list` lists them", key=key_id)
+    return NotFoundError(f"there is no API key {key_id!r}; `everfold api-keys list` lists them", key=key_id)
 
 
 def _read_key(row: tuple[SqlValue, ...]) -> ApiKey:

@@ -244,6 +244,6 @@ def end_copy(database: Database, tables: Sequence[Table], fingerprint: str) -> N
     arrived = take_fingerprint(database, tables)
     if arrived != fingerprint:
         raise ConflictError(
-            f"the copy is not whole: it has {arrived}, expected {fingerprint}; copy into a new database"
+            f"the copy is incomplete: it has {arrived}, expected {fingerprint}; copy into a new database"
         )
     database.run("drop_copy_table")

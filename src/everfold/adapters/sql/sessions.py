@@ -47,7 +47,7 @@ def _refuse_erased(database: Database, record: SessionRecord) -> None:
     """An erased session's id is not used again, and nothing of it can be shared."""
     for session_id in {record.id, *(part.session_id for part in record.lineage)}:
         if database.row("find_erased_session", session_id=session_id) is not None:
-            raise ConflictError(f"session {session_id} was erased; begin one of another id", session=session_id)
+            raise ConflictError(f"session {session_id} was erased; create one with another id", session=session_id)
 
 
 def _expect_current(record: SessionRecord, current: SessionRecord | None) -> None:

@@ -323,7 +323,7 @@ def open_database(path: str, clock: Clock | None = None) -> Database:
         StoreUnavailableError: it cannot be opened or written.
     """
     if "\0" in path:
-        raise InvalidInputError(f"the path {path!r} holds a null character; expected the name of a file", path=path)
+        raise InvalidInputError(f"the path {path!r} contains a null character; expected a file name", path=path)
     if os.path.isdir(path):  # noqa: PTH112 - a path that cannot be one is no directory
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
     if path == IN_MEMORY:

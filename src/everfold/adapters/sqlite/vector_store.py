@@ -124,7 +124,7 @@ def load_extension(database: Database) -> None:
         import sqlite_vec  # type: ignore[import-untyped]  # it ships no types
     except ImportError as error:
         raise InvalidInputError(
-            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]', or leave embed.model out"
+            "search by vectors in SQLite needs the extra `embed`: pip install 'everfold[embed]', or remove embed.model"
         ) from error
     try:
         database.connection.enable_load_extension(True)
@@ -133,5 +133,5 @@ def load_extension(database: Database) -> None:
     except (apsw.Error, AttributeError, OSError) as error:
         raise InvalidInputError(
             f"sqlite-vec cannot be loaded into this SQLite ({error}): "
-            "run pip install --force-reinstall sqlite-vec, or leave embed.model out"
+            "run pip install --force-reinstall sqlite-vec, or remove embed.model"
         ) from error

@@ -63,8 +63,8 @@ def _read(connection: apsw.Connection, name: str) -> Transcript:
         ]
         return _require_messages("open-webui", open_webui.read(rows, name))
     raise InvalidInputError(
-        f"this SQLite database has the tables {', '.join(sorted(tables)) or 'none'}; read are those of the OpenAI Agents "
-        "SDK (`agent_messages`) and of Open WebUI (`chat`)"
+        f"this SQLite database has the tables {', '.join(sorted(tables)) or 'none'}; supported are those of the "
+        "OpenAI Agents SDK (`agent_messages`) and of Open WebUI (`chat`)"
     )
 
 
@@ -100,5 +100,5 @@ def _make_row(value: JsonValue, number: int) -> Row:
 
 def _require_messages(format_name: str, conversations: tuple[Conversation, ...]) -> Transcript:
     if not any(conversation.messages for conversation in conversations):
-        raise InvalidInputError("there is no message in it")
+        raise InvalidInputError("it contains no message")
     return Transcript(format=format_name, conversations=conversations)

@@ -176,7 +176,7 @@ def _find_format(rows: Sequence[Row]) -> str:
         if known.matches(rows):
             return name
     raise InvalidInputError(
-        f"line {rows[0].line}: {_describe(rows[0].value)} is no transcript in a known format: {', '.join(sorted(FORMATS))}; "
+        f"line {rows[0].line}: {_describe(rows[0].value)} is not a transcript in a known format: {', '.join(sorted(FORMATS))}; "
         "name one as `format`, or convert the file to messages with `role` and `content`",
         line=rows[0].line,
         format=_UNKNOWN,

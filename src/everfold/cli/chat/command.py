@@ -33,7 +33,7 @@ def run(
     ] = None,
     script: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A script that answers instead of a model: JSONL, one step per line."),
+        typer.Option(metavar="FILE", help="A script with the answers, instead of a model: JSONL, one step per line."),
     ] = None,
     limit: Limit = None,
     db: Db = None,
@@ -42,9 +42,9 @@ def run(
 ) -> None:
     """Chat with an agent. The conversation continues where it stopped, and every message is stored at once.
 
-    Enter sends; Alt-Enter begins a new line, and a paste is one message. Messages that begin with `/` are commands;
-    `/help` lists them. Ctrl-C stops an answer, and leaves at the empty prompt. Where the input is no terminal, each of its
-    lines is a message.
+    Enter sends, Alt-Enter starts a new line, and a paste is one message. Lines that begin with `/` are commands; `/help`
+    lists them. Ctrl-C stops an answer; at an empty prompt, it ends the chat. If the input is not a terminal, each line is a
+    message.
 
     Examples:
     - `everfold chat --model openai:gpt-5-mini --db chat.db`

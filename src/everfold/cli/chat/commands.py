@@ -58,7 +58,7 @@ class Commands:
     async def reset(self, argument: str) -> Found:  # noqa: ARG002 - it takes none
         """Begin a new conversation, and clear the calibration."""
         await self.chat.reset()
-        return self._tell_place("a new conversation, counting anew")
+        return self._tell_place("a new conversation, without calibration")
 
     async def resume(self, argument: str) -> Found:
         """Continue an earlier conversation, or list them."""
@@ -109,7 +109,7 @@ class Commands:
         ]
         table = make_table(("", "session", "created", "begun by", ""), rows)
         document = [{"session": row[1], "created_at": row[2], "started_by": row[3]} for row in rows]
-        return Found(Group(table, Text("/resume NUMBER goes on in one", style="dim")), document)
+        return Found(Group(table, Text("/resume NUMBER continues one", style="dim")), document)
 
     # --- looking
 
@@ -137,7 +137,7 @@ class Commands:
     async def note(self, argument: str) -> Found:  # noqa: ARG002 - it takes none
         """Show the folded messages whose digest is still being written."""
         text = await self.chat.session.inspect.note()
-        return Found(Text(plain(text or "no note: nothing is on its way")), text)
+        return Found(Text(plain(text or "no note: no work is pending")), text)
 
     async def why(self, argument: str) -> Found:
         """Show why an item is remembered; without one, what the model is shown and why."""
@@ -152,7 +152,7 @@ class Commands:
             for one in found
         ]
         document = [{"session": it.evidence.session_id, "seq": it.evidence.seq} for it in found]
-        return Found(Text("\n".join(lines) or "no message is behind it"), document)
+        return Found(Text("\n".join(lines) or "this item has no source message"), document)
 
     async def help(self, argument: str) -> Found:  # noqa: ARG002 - it takes none
         """List the commands."""
@@ -195,15 +195,15 @@ COMMANDS: Final[dict[str, Command]] = {
     "/help": Commands.help,
 }
 HELP: Final = {
-    "/new": "begin a new conversation",
-    "/reset": "the same, and forget what was learnt of how the model counts tokens",
-    "/resume [ID]": "go on in an earlier conversation; without an id list them",
-    "/branch [SEQ]": "go on from an earlier message in a conversation of its own",
-    "/again": "have the last message answered anew, when its answer was stopped or failed",
-    "/compact [FOCUS]": "fold the conversation now, with an eye on something",
-    "/memory [WORDS]": "list what is remembered of you, or search it",
-    "/why [ITEM]": "show the messages behind an item; without one, what the model is shown",
-    "/note": "show which messages left the window while work on them goes on",
-    "/quit": "leave; so do Ctrl-D, and Ctrl-C at the empty prompt",
+    "/new": "start a new conversation",
+    "/reset": "the same, and clear the calibration of token counts",
+    "/resume [ID]": "continue an earlier conversation; without an id, list them",
+    "/branch [SEQ]": "continue from an earlier message in a new conversation",
+    "/again": "answer the last message again, if its answer was stopped or failed",
+    "/compact [FOCUS]": "compact the conversation now; the digest prefers lines about FOCUS",
+    "/memory [WORDS]": "list or search what is remembered about you",
+    "/why [ITEM]": "show the source messages of an item; without an item, what the model is shown",
+    "/note": "show the folded messages whose digest is still being written",
+    "/quit": "leave; also Ctrl-D, or Ctrl-C at an empty prompt",
 }
 """What `/help` shows."""

@@ -16,7 +16,7 @@ NAME = "agents"
 def run(context: typer.Context, *, as_json: Json = False) -> None:
     """List the agents of the settings: the model, the tools and the memory of each.
 
-    An agent without an `[agents.NAME]` can be used too; it has the settings of `[model]` and `[memory]`.
+    An agent without a table `[agents.NAME]` can also be used; it has the settings of `[model]` and `[memory]`.
 
     Examples:
     - `everfold agents`
@@ -28,7 +28,7 @@ def run(context: typer.Context, *, as_json: Json = False) -> None:
         print_json({"agents": rows})
         return
     if not rows:
-        say("the settings describe no agent; an [agents.NAME] in everfold.toml does", style="dim")
+        say("no agent is configured; add a table [agents.NAME] to everfold.toml", style="dim")
         return
     print_table(
         ("agent", "model", "limit", "tools", "memory"),

@@ -49,7 +49,7 @@ def add(
     ],
     read_only: Annotated[bool, typer.Option("--read-only", help="Allow reading only.")] = False,  # noqa: FBT002 - typer's form
     days: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=MOST_DAYS, help="Days until it expires; never when left out.")
+        int | None, typer.Option(metavar="N", min=1, max=MOST_DAYS, help="Days until it expires. Default: never.")
     ] = None,
     db: Db = None,
     *,
@@ -110,9 +110,9 @@ def revoke(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm: revoke even the last working admin API key.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Revoke an API key at once and for good. Its name can be used again.
+    """Revoke an API key at once and permanently. Its name can be used again.
 
-    The last admin API key is revoked only with `--yes`; the next `everfold serve` makes a new one.
+    The last admin API key is revoked only with `--yes`; the next `everfold serve` creates a new one.
 
     Examples:
     - `everfold api-keys revoke phone --db everfold.db`

@@ -26,7 +26,7 @@ def run(
         ),
     ] = None,
     after: Annotated[
-        int, typer.Option(metavar="ORDINAL", min=0, help="With --extractions: continue after this one.")
+        int, typer.Option(metavar="ORDINAL", min=0, help="With --extractions: continue after this ordinal.")
     ] = 0,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
     db: Db = None,
@@ -36,9 +36,9 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the changes and reads of a user's memory, newest first: when, by whom, what, and which ids.
+    """List reads and changes of a user's memory, newest first: when, by whom, what, and which ids.
 
-    The audit holds ids and counts, never the content of memory. Extractions stay listed after their session is erased.
+    The audit contains ids and counts, never the content of memory. Extractions stay listed after their session is erased.
 
     Examples:
     - `everfold audit --user ilse --db everfold.db`

@@ -20,11 +20,10 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """Copy the database into a new file, also while a server uses it.
+    """Copy the database into a new file, even while a server uses it.
 
-    The copy is the state at one moment: what is written meanwhile is not in it. It is checked before it gets its name. It
-    holds everything, the hashes of API keys too; only its owner may read it. A store in PostgreSQL is backed up with
-    `pg_dump`.
+    The copy is the state at one moment; later writes are not in it. The file is checked before it gets its name. It contains
+    everything, including hashes of API keys, and only its owner can read it. Back up a PostgreSQL store with `pg_dump`.
 
     Examples:
     - `everfold backup talk-2031-05-01.db`

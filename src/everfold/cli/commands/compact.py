@@ -20,7 +20,7 @@ def run(
     keep_recent: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="How many messages stay unfolded; `compaction.keep_recent` when left out."
+            metavar="N", min=1, help="How many of the newest messages stay. Default: `compaction.keep_recent`."
         ),
     ] = None,
     focus: Annotated[str | None, typer.Option(metavar="TEXT", help="What the digest should focus on.")] = None,
@@ -31,9 +31,9 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compact a session now, due or not, down to its newest messages. Waits for a model's digest.
+    """Compact a session now, even if no compaction is due. Waits for a model's digest.
 
-    If the model needs longer than `compaction.summary_timeout_secs`, an extractive digest is used until it is done.
+    If the model takes longer than `compaction.summary_timeout_secs`, an extractive digest is used until it is ready.
 
     Examples:
     - `everfold compact --db everfold.db --dry-run`

@@ -19,7 +19,7 @@ def run(
     session: SessionArgument = None,
     after: Annotated[
         int | None,
-        typer.Option(metavar="ORDINAL", min=0, help="Only compactions after this one; the newest when left out."),
+        typer.Option(metavar="ORDINAL", min=0, help="Only compactions after this one. Default: the newest."),
     ] = None,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 50,
     user: User = "default",

@@ -24,5 +24,5 @@ def run(context: typer.Context, *, as_json: Json = False) -> None:
     else:
         print_table(
             ("setting", "value", "from"),
-            [(key, "left out" if value is None else str(value), place) for key, value, place in rows],
+            [(key, "not set" if value is None else str(value), place) for key, value, place in rows],
         )

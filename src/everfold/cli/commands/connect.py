@@ -17,21 +17,19 @@ def run(
     context: typer.Context,
     client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code, codex or opencode.")],
     user: User = "default",
-    agent: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The agent; the client's name when left out.")
-    ] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent. Default: the client's name.")] = None,
     db: Db = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """Connect a coding agent, so that it gets back what its own compaction throws away.
+    """Connect a coding agent, to restore what its own compaction leaves out.
 
-    It puts hooks and a server of tools into the client's own settings, and changes nothing else there. The client's
-    conversations are stored as they grow. Each prompt gets what answers it among the messages that have left the client's
-    context; after a compaction the client gets the user's standing instructions and a digest. `everfold disconnect` takes
-    out what was added.
+    This adds hooks and an MCP server to the client's own settings, and changes nothing else there. The client's
+    conversations are stored as they grow. Each prompt gets matching messages that have left the client's context; after a
+    compaction, the client gets the user's standing instructions and a digest. `everfold disconnect` removes what was
+    added.
 
-    The database is one for all folders, in the user's data folder, unless --db or --config names another.
+    All folders share one database in the user's data folder, unless --db or --config names another.
 
     Examples:
     - `everfold connect claude-code`
@@ -49,10 +47,10 @@ def run(
     if as_json:
         print_json(connected)
         return
-    say(f"{connected.title} is connected. Its conversations are kept in {_show_store(connected.url)}.")
+    say(f"{connected.title} is connected. Its conversations are stored in {_show_store(connected.url)}.")
     say(f"Changed: {', '.join(connected.files)}")
     if not connected.has_tools:
-        say("The server of tools was left out, since the extra `mcp` is missing: pip install 'everfold[connect]'")
+        say("The MCP server was not added, because the extra `mcp` is missing: pip install 'everfold[connect]'")
     say(connected.advice)
 
 

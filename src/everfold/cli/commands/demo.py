@@ -59,20 +59,20 @@ def run(
     context: typer.Context,
     folder: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the files.")] = Path("demo"),
     limit: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="The context limit; a tenth of the conversation when left out.")
+        int | None, typer.Option(metavar="TOKENS", help="The context limit. Default: a tenth of the conversation.")
     ] = None,
     *,
     serve: Annotated[bool, typer.Option("--serve", help="Open the demo in the dashboard instead.")] = False,
     port: Annotated[int | None, typer.Option(metavar="N", min=0, max=65_535, help="With --serve: the port.")] = None,
     open_browser: Annotated[
-        bool, typer.Option("--open/--no-open", help="With --serve: open a browser, where there is a screen.")
+        bool, typer.Option("--open/--no-open", help="With --serve: open a browser, if there is a display.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Fold a long conversation to a tenth of its size, and show where its important facts are now.
+    """Fold a long sample conversation to a tenth of its size, and show where its important facts are.
 
-    Writes the conversation, the last request as it would be sent, and a picture of the log. With --serve it loads the
-    conversation of two users, with folds, memory and a dream, into a store in the folder, and serves the dashboard.
+    Writes the conversation, the last request as it would be sent, and a picture of the log. With --serve, the command
+    loads conversations of two users, with folds, memory and a dream, into a store in the folder, and serves the dashboard.
     No model is called.
 
     Examples:

@@ -15,9 +15,9 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """Disconnect a coding agent: take out of its settings exactly what `everfold connect` put in.
+    """Disconnect a coding agent: remove from its settings exactly what `everfold connect` added.
 
-    What was stored of its conversations stays; `everfold wipe` removes it.
+    Its stored conversations stay; `everfold wipe USER --transcripts` erases them.
 
     Examples:
     - `everfold disconnect claude-code`

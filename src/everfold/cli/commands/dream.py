@@ -13,9 +13,9 @@ NAME = "dream"
 def run(
     context: typer.Context, user: Owner = "default", agent: Agent = "default", db: Db = None, *, as_json: Json = False
 ) -> None:
-    """Run a dream now: make topics of items that no dream has read yet, and show what changed.
+    """Run a dream now: update topics with the items that are new since the last dream, and show the changes.
 
-    With `memory.review` the dream is only proposed; `everfold dreams approve` applies it. The agent must use structured
+    With `memory.review`, the dream is only proposed; `everfold dreams approve` applies it. The agent must use structured
     memory.
 
     Examples:
@@ -30,8 +30,6 @@ def run(
 
     dreams = run_async(act)
     if not dreams:
-        say(
-            "nothing to dream of: nothing was found since the last dream, one waits for approval, or the agent is not on"
-        )
+        say("no dream: there are no new items, another dream waits for approval, or the agent has no structured memory")
     if dreams or as_json:
         show_dreams(dreams, as_json=as_json)

@@ -78,7 +78,7 @@ def reject(
 def revert(
     context: typer.Context, dream: _Dream, user: Owner = "default", db: Db = None, *, as_json: Json = False
 ) -> None:
-    """Restore the topics that a dream changed, and remove the topics that it began.
+    """Restore the topics that a dream changed, and remove the topics that it created.
 
     Examples:
     - `everfold dreams revert drm_01 --user ilse --db everfold.db`

@@ -55,10 +55,10 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Erase messages or a whole session, with every item, digest and topic that rests on them alone. There is no undo.
+    """Erase messages or a session, and everything derived only from them. This cannot be undone.
 
-    Prints counts: `kept` items have other sources too and lost only these quotes; `superseded` items can be restored
-    with `everfold memory undo`. The last line tells whether the text is gone from the database's files yet.
+    Prints counts: `kept` items have other sources and lost only these quotes; `superseded` items can be restored with
+    `everfold memory undo`. The last line says whether the text has been removed from the database files yet.
 
     Examples:
     - `everfold erase ses_1 --message 42 --db everfold.db`
@@ -66,9 +66,7 @@ def run(
     - `everfold erase ses_1 --branches --yes`
     """
     if message and branches:
-        raise InvalidInputError(
-            "--branches is for a whole session: an erased message goes out of every branch by itself"
-        )
+        raise InvalidInputError("--branches is for a whole session; a message is always erased from every branch")
     what = f"messages {', '.join(map(str, message))} of session {session}" if message else f"session {session}"
     if not yes:
         _confirm(what, as_json=as_json)
@@ -78,9 +76,9 @@ def run(
         return
     print_table(("what", "count"), done.counts.items())
     if done.is_pending:
-        say("the files are pending: another reader holds on to them; the next recovery, or the next erase, clears them")
+        say("the files are pending: another reader is using them; the next recovery or erase clears them")
     else:
-        say("the files are clear of it")
+        say("the text is no longer in the files")
 
 
 def _confirm(what: str, *, as_json: bool) -> None:

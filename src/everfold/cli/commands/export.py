@@ -17,7 +17,7 @@ def run(
     context: typer.Context,
     user: Owner = "default",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file to write; standard output when left out.")
+        Path | None, typer.Option(metavar="FILE", help="The file to write. Default: standard output.")
     ] = None,
     db: Db = None,
     *,
@@ -28,8 +28,8 @@ def run(
 ) -> None:
     """Export all memory of a user as one JSON document; `everfold import` reads it.
 
-    The export holds items and topics with all revisions and quotes, dreams, extractions and the audit. With
-    --transcripts it also holds the user's sessions, each message as it was sent.
+    The export contains items and topics with all revisions and quotes, dreams, extractions and the audit. With
+    --transcripts, it also contains the user's sessions, with each message as it was sent.
 
     Examples:
     - `everfold export --user ilse --out ilse.json --db everfold.db`

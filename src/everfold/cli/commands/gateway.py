@@ -18,9 +18,7 @@ def run(
     context: typer.Context,
     upstream: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="The provider, instead of `gateway.upstream`; OpenAI and Anthropic without one."
-        ),
+        typer.Option(metavar="URL", help="The provider's URL. Default: `gateway.upstream`, or OpenAI and Anthropic."),
     ] = None,
     db: Db = None,
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Instead of `server.host`.")] = None,
@@ -28,10 +26,10 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """Serve the routes of providers, and fold the conversations that pass, until it is stopped.
+    """Serve a proxy for the APIs of OpenAI and Anthropic that stores and folds conversations.
 
-    Give a client the address that is printed as its base URL. It keeps its own API key, which is passed on and never
-    stored. With --json, the address is printed on stdout once requests are answered.
+    Set the printed address as the base URL of a client. The client's own API key is forwarded and never stored. With
+    --json, the address is printed to stdout when the server is ready.
 
     Examples:
     - `everfold gateway`
@@ -39,7 +37,7 @@ def run(
     - `everfold --config shop.toml gateway --port 0 --json`
     """
     if find_spec("fastapi") is None or find_spec("httpx2") is None:
-        raise InvalidInputError("the gateway needs the extra `server`: pip install 'everfold[cli,server]'")
+        raise InvalidInputError("the gateway needs the extra `gateway`: pip install 'everfold[gateway]'")
     from everfold.server.opening import open_runtime
     from everfold.server.serving import serve
 

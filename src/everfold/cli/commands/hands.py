@@ -38,7 +38,7 @@ def run(context: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         print_json({"hands": [_describe(hand, is_asked=hand.name in allowed) for hand in hands]})
     elif not hands:
-        say("the settings describe no hand; a [hands.NAME] in everfold.toml does", style="dim")
+        say("no hand is configured; add a table [hands.NAME] to everfold.toml", style="dim")
     else:
         print_table(
             ("hand", "model", "tools", "tokens", "seconds", "at refreshes"),

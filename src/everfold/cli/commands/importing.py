@@ -54,15 +54,16 @@ def run(
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Store each conversation of a transcript as a session, or restore the export of a user.
+    """Store each conversation of a transcript as a session, or import the export of a user.
 
-    Importing the log of a coding agent again adds what is new in it to the same session. Lines of unknown types are
-    skipped and counted.
+    Importing the log of a coding agent again adds its new messages to the same session. Lines of unknown types are skipped
+    and counted.
 
-    A broken file is refused with the line and the reason, and nothing of it is stored. Of a folder or a zip archive the
-    other files are stored; the exit code is 1 then. Files without a conversation in a known format are passed over and named. The current
-    session of the user and the agent stays current; if there is none, the first imported session becomes current. An
-    export of `everfold export` is detected by its content and becomes the memory of --user, who must have none yet.
+    A broken file is refused with the line and the reason, and nothing from it is stored. In a folder or a zip archive, the
+    other files are stored, and the exit code is 1. Files without a conversation in a known format are skipped and listed.
+
+    The current session of the user and the agent stays current; if there is none, the first imported session becomes
+    current. A file of `everfold export` is detected by its content and becomes the memory of --user, who must have none.
 
     Examples:
     - `everfold import chatgpt-export.zip`
@@ -205,10 +206,10 @@ def _tell(outcome: _Outcome) -> None:
             f"skipped lines of unknown types: {', '.join(f'{count} {kind}' for kind, count in outcome.skipped.items())}"
         )
     if outcome.other:
-        say(f"passed over, no conversation in: {_name_together([one.name for one in outcome.other])}")
+        say(f"skipped, no conversation found in: {_name_together([one.name for one in outcome.other])}")
     for one in outcome.broken:
         say(f"not stored: {one.error}", style="bold red")
     if outcome.sessions:
         say("`everfold serve` shows them in the dashboard")
     else:
-        say("nothing was stored; see docs/reference/transcripts.md for the formats that are read")
+        say("nothing was stored; docs/reference/transcripts.md lists the supported formats")

@@ -32,24 +32,24 @@ def run(
             metavar="N",
             min=0,
             max=65_535,
-            help="Answer over HTTP on this port, 0 for a free one, instead of on standard input.",
+            help="Serve HTTP on this port, or 0 for a free one, instead of standard input.",
         ),
     ] = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A name that a proxy sends as Host. May be repeated."),
+        typer.Option("--allow-host", metavar="NAME", help="A host name that a proxy sends in `Host`; may be repeated."),
     ] = None,
     db: Db = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """Serve a user's memory and past conversations as tools to an MCP client, until it ends.
+    """Serve a user's memory and past conversations as tools to an MCP client.
 
-    Without --port it speaks on standard input and output: let the client start the command. With --port it answers at
-    /mcp (streamable HTTP), and each request needs an API key that sees the user and the agent. A new database, user and
-    agent begin empty. With --port and --json, the address and the API key of a first start are printed on stdout once
-    the server answers.
+    Without --port, the command uses standard input and output, and the client starts it. With --port, it serves /mcp
+    (streamable HTTP), and each request needs an API key with access to the user and the agent. A new database, user and
+    agent start empty. With --port and --json, the address, and at a first start the API key, are printed to stdout when
+    the server is ready.
 
     Examples:
     - `everfold mcp --user ada --agent helper --db talk.db`

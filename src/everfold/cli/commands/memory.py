@@ -22,12 +22,14 @@ NAME = "memory"
 app = typer.Typer(name=NAME, no_args_is_help=True)
 Status = Literal["active", "superseded", "expired", "quarantined", "erased", "all"]
 _ALL: tuple[ItemStatus, ...] = get_args(ItemStatus)
-_Statement = Annotated[str, typer.Argument(metavar="TEXT", help="One or two sentences that can be understood alone.")]
+_Statement = Annotated[
+    str, typer.Argument(metavar="TEXT", help="One or two sentences that can be understood without context.")
+]
 
 
 @app.callback()
 def run() -> None:
-    """Read and change the memory items of a user: single statements, each with its source messages.
+    """Read and change the memory items of a user. Each item is a statement with its source messages.
 
     Examples:
     - `everfold memory list --user ilse --db everfold.db`
@@ -41,7 +43,7 @@ def list_items(
     user: Owner = "default",
     agent: KnownBy = None,
     status: Annotated[
-        Status, typer.Option(metavar="STATUS", help=f"{', '.join(get_args(Status))}; active ones are shown to a model.")
+        Status, typer.Option(metavar="STATUS", help=f"{', '.join(get_args(Status))}; models see only active items.")
     ] = "active",
     after: Annotated[str | None, typer.Option(metavar="ID", help="Continue after this item.")] = None,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
@@ -87,17 +89,19 @@ def add(
     context: typer.Context,
     text: _Statement,
     tier: Annotated[
-        Tier, typer.Option(metavar="user|agent", help="About the person (user), or a note of the agent's own (agent).")
+        Tier, typer.Option(metavar="user|agent", help="About the person (user), or the agent's own note (agent).")
     ] = "user",
     kind: Annotated[ItemKind, typer.Option(metavar="KIND", help=", ".join(get_args(ItemKind)) + ".")] = "fact",
-    until: Annotated[str | None, typer.Option(metavar="DATE", help="Until when it is valid: 2031-05-01.")] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The time until which it is valid: 2031-05-01.")
+    ] = None,
     user: Owner = "default",
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent of the note.")] = None,
     db: Db = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """Add an item, word for word. If an equal item exists, its evidence grows instead.
+    """Add an item, word for word. If an equal item exists, evidence is added to it instead.
 
     Examples:
     - `everfold memory add "Deliveries come through the back door." --user ilse --db everfold.db`

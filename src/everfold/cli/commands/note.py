@@ -34,4 +34,4 @@ def run(
     if as_json:
         print_json({"session": session_id, "note": text})
     else:
-        open_console().print(plain(text or "no note: nothing is on its way"), soft_wrap=True, markup=False)
+        open_console().print(plain(text or "no note: no work is pending"), soft_wrap=True, markup=False)

@@ -22,10 +22,10 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the items in quarantine, with what the scan found. No model is shown them.
+    """List the items in quarantine and the findings of the scan. No model sees these items.
 
-    `everfold quarantine release` makes an item active as it is. `everfold memory edit` rewords it, and it is active if
-    the scan finds nothing. `everfold memory forget` erases it.
+    `everfold quarantine release` makes an item active unchanged. `everfold memory edit` rewords it, and the item becomes
+    active if the scan then finds nothing. `everfold memory forget` erases it.
 
     Examples:
     - `everfold quarantine --user ilse --db everfold.db`

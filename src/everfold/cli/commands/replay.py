@@ -29,14 +29,14 @@ ModelName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The model that writes digests, such as `openai:NAME`; `compaction.model` when left out.",
+        help="The model that writes digests, such as `openai:NAME`. Default: `compaction.model`.",
     ),
 ]
 ScriptFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A script that plays the model, as `script:FILE` does.")
+    Path | None, typer.Option(metavar="FILE", help="A script instead of the model, as `script:FILE`.")
 ]
 DatabaseFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Keep the session in this database; in memory when left out.")
+    Path | None, typer.Option(metavar="FILE", help="Store the session in this database. Default: in memory.")
 ]
 Price = Annotated[float, typer.Option(min=0, metavar="N", help="The price of a million input tokens, in any currency.")]
 CachedPrice = Annotated[
@@ -69,14 +69,13 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     *,
     as_json: Json = False,
 ) -> None:
-    """Play a transcript message by message, as a live session would, and report the result.
+    """Replay a transcript message by message, as in a live session, and report the result.
 
-    Each request of the session is built, checked against the provider's rules and compared with the one before. Nothing
-    is stored unless `--db` names a database. With a model, the replay waits for each digest and reports on them.
+    Each request is built, checked against the provider's rules, and compared with the previous one. Nothing is stored
+    unless `--db` names a database. With a model, the replay waits for each digest, and the report covers them.
 
-    The report compares the input cost of the folded requests with that of whole ones and of ones cut to the newest
-    messages. The default prices are units to compare by, not a provider's: name yours with `--price` and
-    `--cached-price`.
+    The report compares the input cost of three ways: folded requests, whole requests, and requests cut to the newest
+    messages. The default prices are only relative: set your provider's with `--price` and `--cached-price`.
 
     Examples:
     - `everfold replay chat.json --limit 8000`
@@ -93,7 +92,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     if out or html:
         require_one(len(chosen), "--out" if out else "--html")
     if conversation == "1" and len(transcript.conversations) > 1:
-        say(f"{file} holds {len(transcript.conversations)} conversations; this is the first. See --conversation.")
+        say(f"{file} has {len(transcript.conversations)} conversations; this is the first. See --conversation.")
 
     async def act() -> list[Replayed]:
         async with open_scratch(context, db, settings=settings) as engine:

@@ -20,10 +20,10 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """Put a copy of a backup in the place of the database. The database that was there is kept beside it.
+    """Replace the database with a copy of a backup. The replaced database is kept beside it.
 
-    Refused while another process has the database open: stop it, or restore into a new file with --db and start the server
-    with that. What was erased after the backup was made is in it again: erase it once more.
+    Refused while another process has the database open: stop that process, or restore into a new file with --db and start
+    the server with that file. The backup still contains what was erased after it was made: erase that again.
 
     Examples:
     - `everfold restore talk-2031-05-01.db`
@@ -37,6 +37,6 @@ def run(
             {"database": str(target), "backup": str(backup), "replaced": None if replaced is None else str(replaced)}
         )
         return
-    say(f"{target} is the backup now; `everfold verify --db {target}` checks it")
+    say(f"{target} was restored; `everfold verify --db {target}` checks it")
     if replaced is not None:
-        say(f"the database that was there is {replaced}")
+        say(f"the replaced database is {replaced}")

@@ -12,9 +12,9 @@ NAME = "retry"
 
 
 def run(context: typer.Context, compaction: CompactionArgument, db: Db = None, *, as_json: Json = False) -> None:
-    """Have a model write the digest of a degraded compaction again, now. It replaces the extractive digest.
+    """Write the digest of a degraded compaction again, with the model. It replaces the extractive digest.
 
-    Exits with 1 if the retry fails. `compaction.model` names the model; it must be set.
+    Exits with 1 if the retry fails. A model must be configured: `compaction.model` or `model.name`.
 
     Examples:
     - `everfold retry evt_01 --db everfold.db`

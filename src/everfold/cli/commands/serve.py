@@ -25,11 +25,11 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Serve the control API and the dashboard until it is stopped.
+    """Serve the HTTP API and the dashboard.
 
-    The first start makes an admin API key, and shows it once with a link that opens the dashboard signed in. Ctrl-C or SIGTERM stops the server: running requests finish
-    first, and unfinished work continues at the next start. With --json, the address and the API key of a first start are
-    printed on stdout once the server answers.
+    The first start creates an admin API key, and prints it once with a link that opens the dashboard signed in. Ctrl-C or
+    SIGTERM stops the server: running requests finish first, and unfinished work continues at the next start. With --json,
+    the address, and at a first start the API key, are printed to stdout when the server is ready.
 
     Examples:
     - `everfold serve`

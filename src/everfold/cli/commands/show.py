@@ -27,9 +27,7 @@ def run(  # noqa: PLR0913, PLR0917 - an option is an argument
     agent: Agent = "default",
     db: Db = None,
     *,
-    window: Annotated[
-        bool, typer.Option("--window", help="Show the window: what the model would be shown next.")
-    ] = False,
+    window: Annotated[bool, typer.Option("--window", help="Show the window: what the model would see next.")] = False,
     as_json: Json = False,
 ) -> None:
     """Read the newest messages of a session, messages by number, or the window. Nothing is changed.

@@ -23,7 +23,7 @@ app = typer.Typer(name=NAME, no_args_is_help=True)
 
 @app.callback()
 def run() -> None:
-    """List the context sources, and try one.
+    """List the context sources, and test one.
 
     Examples:
     - `everfold sources list`
@@ -42,7 +42,7 @@ def list_all(
 ) -> None:
     """List the context sources of the settings: first those that a refresh asks, in its order.
 
-    With --user or --agent, the list shows from which moment each source is asked next in their current session. No
+    With --user or --agent, the list shows where the next time span of each source begins in their current session. No
     source is asked.
 
     Examples:
@@ -68,7 +68,7 @@ def list_all(
 @app.command(name="test")
 def try_one(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in `[sources.NAME]`, allowed or not.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The source's name in `[sources.NAME]`, allowed or not.")],
     begin: Annotated[
         str | None, typer.Option("--from", metavar="DATE", help="The start of the time span: 2031-05-01T09:30, in UTC.")
     ] = None,
@@ -78,7 +78,7 @@ def try_one(
     budget: Annotated[
         int | None,
         typer.Option(
-            "--budget", metavar="TOKENS", min=1, help="The most tokens of the answer; the source's share when left out."
+            "--budget", metavar="TOKENS", min=1, help="The most tokens of the answer. Default: the source's share."
         ),
     ] = None,
     *,

@@ -31,18 +31,16 @@ def run() -> None:
 
 @app.command()
 def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The url of the store that is read.")],
-    target: Annotated[
-        str, typer.Argument(metavar="TO", help="The url of an empty store, or of a copy that was stopped.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The URL of the source store.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The URL of an empty store, or of an interrupted copy.")],
     *,
     as_json: Json = False,
 ) -> None:
-    """Copy a whole store: every user, session, digest, certificate, memory and API key, under the same ids.
+    """Copy a whole store: every user, session, digest, certificate, memory and API key, with the same ids.
 
-    Stop every writer of the source first: if the source was written during the copy, the copy is refused at the end. To
-    continue a copy that was stopped, run the same command again. Vectors are copied between SQLite files alone; with an
-    embedder in the settings they are made anew elsewhere.
+    Stop every writer of the source first: if the source is written during the copy, the copy is refused at the end. To
+    continue an interrupted copy, run the same command again. Vectors are copied only between SQLite files; otherwise, the
+    embedder of the settings makes them again.
 
     Examples:
     - `everfold store copy sqlite:///talk.db postgresql://ada@db.example/everfold`
@@ -75,7 +73,9 @@ def copy(
 
 def _require_source(source: str, target: str) -> None:
     if "memory://" in {source, target}:
-        raise InvalidInputError("a store in memory is gone after this command; name a file or a PostgreSQL database")
+        raise InvalidInputError(
+            "a store in memory would be lost after this command; name a file or a PostgreSQL database"
+        )
     if source == target:
         raise InvalidInputError("FROM and TO are the same store; name an empty one as TO")
     path = Path(source.removeprefix(_SQLITE))

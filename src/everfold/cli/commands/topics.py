@@ -17,7 +17,7 @@ NAME = "topics"
 def run(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Show this topic in full; list all when left out.")
+        str | None, typer.Argument(metavar="[NAME]", help="Show this topic in full. Default: list all topics.")
     ] = None,
     user: Owner = "default",
     agent: KnownBy = None,
@@ -25,7 +25,7 @@ def run(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the topics of a user's memory, or show every revision of one topic with the items behind it.
+    """List the topics of a user's memory, or show every revision of one topic and its items.
 
     Examples:
     - `everfold topics --user ilse --db everfold.db`
@@ -55,7 +55,7 @@ def _print_whole(topics: Sequence[Topic]) -> None:
         console.print(Text(topic.name, style="bold"), Text(facts, style="dim"))
         console.print(Text(plain(topic.summary)), soft_wrap=True)
         console.print(Text(plain(topic.content)), soft_wrap=True)
-        console.print(Text(f"made of {len(topic.sources)} items", style="dim"))
+        console.print(Text(f"made from {len(topic.sources)} items", style="dim"))
         console.print()
 
 

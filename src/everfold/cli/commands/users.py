@@ -42,18 +42,16 @@ def run(
 @app.command()
 def add(
     context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The display name. It also works wherever a user is named.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The display name. Commands accept it as the user.")],
     bind: Annotated[
         list[str] | None,
-        typer.Option(metavar="CHANNEL:ID", help="The user's id in another place; may be repeated."),
+        typer.Option(metavar="CHANNEL:ID", help="The user's id in another system; may be repeated."),
     ] = None,
     db: Db = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """Add a user with a name and ids in other places.
+    """Add a user with a name and ids in other systems.
 
     Examples:
     - `everfold users add "Ilse Fennel" --bind telegram:12345 --db everfold.db`

@@ -23,9 +23,9 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm: a wipe cannot be undone.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Erase all memory of a user in one step, and count it. The user and the audit stay.
+    """Erase all memory of a user in one step, and print counts. The user and the audit stay.
 
-    Use `everfold export` first to keep a copy.
+    To keep a copy, run `everfold export` first.
 
     Examples:
     - `everfold wipe ilse --yes --db everfold.db`
@@ -33,10 +33,8 @@ def run(
     """
     if not yes:
         what = "memory and all sessions" if transcripts else "memory"
-        raise InvalidInputError(f"this erases the {what} of {user!r} for good; confirm with --yes", user=user)
+        raise InvalidInputError(f"this permanently erases the {what} of {user!r}; confirm with --yes", user=user)
     wiped = ask_engine(context, db, lambda engine: engine.wipe(user, transcripts=transcripts))
     print_json(wiped) if as_json else print_table(("what", "erased"), wiped.counts.items())
     if wiped.is_pending:
-        say(
-            "another reader holds on to the files: what was erased leaves them with the next recovery, or the next erase"
-        )
+        say("the files are pending: another reader is using them; the next recovery or erase clears them")

@@ -21,18 +21,18 @@ WITH_WORKERS: Final[Overrides] = {"workers": {"enabled": True}}
 def run(
     context: typer.Context,
     concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Jobs at once, instead of `workers.concurrency`.")
+        int | None, typer.Option(metavar="N", min=1, help="How many jobs run at once. Default: `workers.concurrency`.")
     ] = None,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where health and metrics are answered.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address for health and metrics.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="The port; 0 for a free one.")] = 0,
     *,
     as_json: Json = False,
 ) -> None:
-    """Do the background work of a PostgreSQL store until it is stopped: compactions, refreshes, extractions, dreams.
+    """Run the background work of a PostgreSQL store: compactions, refreshes, extractions and dreams.
 
     Start any number of workers, on any machine, and the servers with `everfold serve --no-work`. Ctrl-C or SIGTERM stops a
-    worker: running jobs finish first, and what does not end in time is done by another worker. `/health/live`,
-    `/health/ready` and, for an admin API key, `/metrics` answer at the address that is printed.
+    worker: running jobs finish first, and another worker does the jobs that do not finish in time. The printed address
+    serves `/health/live`, `/health/ready` and, with an admin API key, `/metrics`.
 
     Examples:
     - `everfold worker`
@@ -40,7 +40,7 @@ def run(
     - `everfold worker --json`
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
-        raise InvalidInputError("working needs the extras `cli` and `workers`: pip install 'everfold[cli,workers]'")
+        raise InvalidInputError("a worker needs the extras `cli` and `workers`: pip install 'everfold[cli,workers]'")
     from everfold.server.opening import open_runtime
     from everfold.server.working import work
 

@@ -20,7 +20,7 @@ def require_place(context: typer.Context, db: Path | None) -> Path:
     path = find_file(url)
     if path is None:
         raise InvalidInputError(
-            f"The store {hide_in_addresses(url)} is no file. Use `pg_dump` and `pg_restore` with PostgreSQL, or name a file "
+            f"The store {hide_in_addresses(url)} is not a file. Use `pg_dump` and `pg_restore` with PostgreSQL, or name a file "
             "with --db."
         )
     return path

@@ -194,6 +194,6 @@ def require_one(count: int, what: str) -> None:
     """
     if count > 1:
         raise InvalidInputError(
-            f"{what} needs one log, and {count} conversations were chosen; choose one with --conversation N, "
-            "or put them one after another with --conversation chain"
+            f"{what} needs one log, but {count} conversations were chosen; choose one with --conversation N, or join "
+            "them with --conversation chain"
         )

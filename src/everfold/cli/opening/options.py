@@ -17,7 +17,7 @@ _MOST_DIGITS = 18
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Db: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="The database file; `store.url` of the settings when left out."),
+    typer.Option("--db", metavar="FILE", help="The database file. Default: `store.url` of the settings."),
 ]
 User: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The user.")]
 Agent: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The agent.")]
@@ -27,19 +27,19 @@ AnyAgent: TypeAlias = Annotated[
 ]
 Limit: TypeAlias = Annotated[
     int | None,
-    typer.Option(metavar="TOKENS", help="The model's context limit; `model.context_limit` when left out."),
+    typer.Option(metavar="TOKENS", help="The model's context limit. Default: `model.context_limit`."),
 ]
 TranscriptFile: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A transcript, JSON or JSONL.")]
 Format: TypeAlias = Annotated[
     str | None,
-    typer.Option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)}; detected when left out."),
+    typer.Option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)}. Default: detected from the content."),
 ]
 Session: TypeAlias = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One session; `everfold sessions` lists them.")
 ]
 SessionArgument: TypeAlias = Annotated[
     str | None,
-    typer.Argument(metavar="[SESSION]", help="Its id; the current one of --user and --agent when left out."),
+    typer.Argument(metavar="[SESSION]", help="The session's id. Default: the current one of --user and --agent."),
 ]
 CompactionArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="COMPACTION", help="A compaction's id; `everfold compactions` lists them.")
@@ -47,7 +47,7 @@ CompactionArgument: TypeAlias = Annotated[
 Owner: TypeAlias = Annotated[str, typer.Option("--user", metavar="NAME", help="The user whose memory it is.")]
 KnownBy: TypeAlias = Annotated[
     str | None,
-    typer.Option("--agent", metavar="NAME", help="Only what this agent knows; everything when left out."),
+    typer.Option("--agent", metavar="NAME", help="Only what this agent knows. Default: everything."),
 ]
 ItemArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="ITEM", help="An item's id; `everfold memory list` lists them.")

@@ -59,9 +59,9 @@ def report_rows(replayed: Replayed, prices: Prices = UNIT_PRICES) -> list[tuple[
     sound = it.verification.is_sound
     return [
         ("messages", f"{it.messages_count:,}", f"{it.requests_count:,} requests"),
-        ("tokens in", f"{it.raw_tokens:,}", "every message whole"),
+        ("tokens in", f"{it.raw_tokens:,}", "all messages in full"),
         ("in the window", f"{it.window_tokens:,}", _share(it.window_tokens, it.raw_tokens)),
-        ("limit", f"{it.limit_tokens:,}", f"{it.budget_tokens:,} of it budget"),
+        ("limit", f"{it.limit_tokens:,}", f"budget {it.budget_tokens:,}"),
         ("windows", f"{it.smallest_window_tokens:,} - {it.largest_window_tokens:,}", "smallest to largest, tokens"),
         ("over budget", _judged(it.over_budget_count), "windows"),
         ("shown now", f"{window.message_count:,}", f"messages, and {window.digest_count} digests for the rest"),
@@ -71,7 +71,7 @@ def report_rows(replayed: Replayed, prices: Prices = UNIT_PRICES) -> list[tuple[
         ("digests", f"{it.digests_count + it.rollups_count:,}", _digests(replayed)),
         *([] if it.model_use is None else _model_rows(it.model_use)),
         ("cache breaks", f"{sum(broken.count for broken in it.cache_breaks):,}", resent),
-        ("read uncached", f"{it.uncached_per_token:.2f}", "tokens per token in, the first reading included"),
+        ("read uncached", f"{it.uncached_per_token:.2f}", "tokens per token in, including the first reading"),
         *_cost_rows(replayed, prices),
         ("unexplained", _judged(unexplained), "cache breaks without a known reason"),
         ("stable prefix", f"{it.stable_share:.1%}", f"of all bytes; median {it.stable_share_median:.1%}"),
@@ -79,7 +79,7 @@ def report_rows(replayed: Replayed, prices: Prices = UNIT_PRICES) -> list[tuple[
         (
             "coverage",
             _judged(len(it.verification.problems)),
-            "problems; every message is shown or read" if sound else "",
+            "problems; every message is shown or covered" if sound else "",
         ),
         ("a turn", f"{it.turn_micros_median:,} \u00b5s", f"median; 95 % under {it.turn_micros_p95:,} \u00b5s"),
     ]
@@ -93,11 +93,11 @@ def _cost_by_way(replayed: Replayed, prices: Prices) -> dict[str, float]:
 
 def _cost_rows(replayed: Replayed, prices: Prices) -> list[tuple[Cell, Cell, Cell]]:
     cost = _cost_by_way(replayed, prices)
-    at = f"at {prices.input:g} a million input tokens, {prices.cached:g} cached"
+    at = f"at {prices.input:g} per million input tokens, {prices.cached:g} cached"
     return [
         ("cost, folded", f"{cost['folded']:.4f}", at),
         ("cost, tail", f"{cost['tail']:.4f}", "each request cut to the newest messages"),
-        ("cost, whole", f"{cost['whole']:.4f}", "each request with everything so far"),
+        ("cost, whole", f"{cost['whole']:.4f}", "each request with the whole conversation"),
     ]
 
 
@@ -118,7 +118,7 @@ def _model_rows(use: ModelUse) -> list[tuple[Cell, Cell, Cell]]:
             f"{use.refused_count:,}",
             f"replaced by extractive ones; {use.degraded_count:,} compactions degraded",
         ),
-        ("faults", f"{sum(use.faults.values()):,}", _counts(use.faults) or "in no reply"),
+        ("faults", f"{sum(use.faults.values()):,}", _counts(use.faults) or "no faulty replies"),
         ("model calls", f"{use.calls_count:,}", _counts(use.errors) or "all answered"),
         (
             "model tokens",
@@ -133,7 +133,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%} of what came in" if whole else ""
+    return f"{part / whole:.1%} of the tokens in" if whole else ""
 
 
 def _judged(count: int) -> Text:

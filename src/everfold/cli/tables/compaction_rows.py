@@ -137,7 +137,7 @@ def tell_digest(compaction: Compaction) -> str:
     if compaction.state == "cancelled":
         return "none"
     if compaction.digest == "pending":
-        return "extractive for now" if compaction.is_committed else "on its way"
+        return "extractive for now" if compaction.is_committed else "pending"
     return "extractive" if compaction.is_committed or compaction.state == "pending" else "none"
 
 
@@ -145,6 +145,6 @@ def _list_hints(compactions: Iterable[Compaction]) -> Iterable[str]:
     states = {compaction.state: compaction for compaction in compactions}
     held = [compaction for compaction in compactions if not (compaction.has_ended or compaction.is_committed)]
     if "degraded" in states:
-        yield f"try one again with: everfold retry {states['degraded'].id}"
+        yield f"retry a degraded compaction with: everfold retry {states['degraded'].id}"
     if held:
         yield f"cancel a pending compaction with: everfold cancel {held[0].id}"

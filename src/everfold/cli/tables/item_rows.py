@@ -31,7 +31,7 @@ def print_revisions(revisions: Sequence[Item]) -> None:
     for item in revisions:
         _print_one(f"revision {item.revision}, {item.changed_at:%Y-%m-%d %H:%M} by {item.written_by}", item)
     places = ", ".join(f"{one.session_id} {one.seq}" for one in revisions[-1].evidence)
-    told = f"said in {places}" if places else "no message is behind it"
+    told = f"said in {places}" if places else "no source message"
     open_console().print(Text(f"{_kind(revisions[-1])}, {told}", style="dim"), soft_wrap=True)
 
 
@@ -47,7 +47,7 @@ def print_because(found: Sequence[Because]) -> None:
         console.print(_mark(because), soft_wrap=True)
         console.print()
     if not found:
-        console.print("no message is behind it: it was entered by hand, or is erased")
+        console.print("no source message: the item was entered by hand, or the message was erased")
 
 
 def to_document(item: Item) -> dict[str, object]:

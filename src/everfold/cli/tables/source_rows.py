@@ -13,10 +13,10 @@ from everfold.services.compaction.refresh import Refreshed
 from everfold.services.compaction.try_source import Tried
 
 _WHY: Mapping[SkipReason, str] = {
-    "in_flight": "another refresh of this user and agent is on its way",
-    "nothing_said": "no source had anything to say",
-    "no_room": "the window has no room for what was said",
-    "step_open": "the model waits for the results of tools; refresh again when they are there",
+    "in_flight": "another refresh of this user and agent is running",
+    "nothing_said": "no source returned anything",
+    "no_room": "the answers do not fit into the window",
+    "step_open": "tool results are missing; refresh again after they are stored",
 }
 _STYLE = {"answered": "green", "failed": "bold red", "timed_out": "bold red", "no_room": "yellow"}
 
@@ -72,7 +72,9 @@ def tried_document(tried: Tried) -> dict[str, object]:
 def print_tried(tried: Tried) -> None:
     """What a model would see, and what it costs."""
     question, console = tried.question, open_console()
-    console.print(Text(plain(tried.shown) or "nothing was said: a refresh would leave it out"), soft_wrap=True)
+    console.print(
+        Text(plain(tried.shown) or "the source returned nothing; a refresh would leave it out"), soft_wrap=True
+    )
     cut = ", cut" if tried.is_cut else ""
     figures = f"{tried.tokens:,} tokens of {question.budget_tokens:,}{cut}, {tried.elapsed_secs:.2f} s"
     stretch = f"{_name_moment(question.from_at)} to {_name_moment(question.to_at)} UTC"
@@ -114,7 +116,7 @@ def print_refreshed(session_id: str, refreshed: Refreshed) -> None:
     if rows:
         print_table(("source", "outcome", "took", "tokens", "error"), rows)
     if refreshed.skipped is None:
-        open_console().print(f"message {refreshed.seq} of {session_id} carries it: {refreshed.tokens:,} tokens")
+        open_console().print(f"stored as message {refreshed.seq} of {session_id}: {refreshed.tokens:,} tokens")
     else:
         open_console().print(f"no message was stored: {_WHY[refreshed.skipped]}")
 

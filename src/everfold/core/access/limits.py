@@ -74,8 +74,8 @@ def take(bucket: Bucket | None, limit: RateLimit, now: datetime) -> Bucket:
     wait = full_at - now - limit.filling
     if wait > timedelta(0):
         raise RateLimitedError(
-            f"too many requests: at most {limit.capacity_count} at once and {limit.refill_per_sec:g} a second pass; "
-            f"send it again after {_round_up(wait)} s",
+            f"too many requests: the limit is {limit.capacity_count} at once and {limit.refill_per_sec:g} per "
+            f"second; send it again after {_round_up(wait)} s",
             retry_after_secs=_round_up(wait),
         )
     return Bucket(full_at=full_at)

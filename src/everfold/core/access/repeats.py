@@ -120,7 +120,7 @@ def answer_again(known: KnownRequest, request_hash: str, now: datetime) -> KeptA
         raise make_unknown(key, "it did not end")
     if known.answer is None:
         raise ConflictError(
-            f"the request with the idempotency key {key!r} is being carried out; send it again in a moment",
+            f"the request with the idempotency key {key!r} is still running; send it again in a moment",
             idempotency_key=key,
         )
     return known.answer

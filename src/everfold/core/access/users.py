@@ -103,7 +103,7 @@ def parse_user_reference(text: object) -> UserReference:
         return UserReference(kind="default", text=name)
     low = name.lower()
     if low == _NIL_UUID:
-        raise InvalidInputError(f"the nil UUID names no user; expected {_STRICT}, or a name")
+        raise InvalidInputError(f"the nil UUID is not a user; expected {_STRICT}, or a name")
     if _UUID.fullmatch(low):
         return UserReference(kind="id", text=low)
     return UserReference(kind="name", text=name)
@@ -117,7 +117,7 @@ def require_strict(text: object) -> UserReference:
     """
     reference = None if text == OLD_ALIAS else parse_user_reference(text)
     if reference is None or reference.kind == "name":
-        raise InvalidInputError(f"{text!r} names no user here; expected {_STRICT}")
+        raise InvalidInputError(f"{text!r} is not a user here; expected {_STRICT}")
     return reference
 
 
@@ -144,8 +144,8 @@ def bind_name(name: str) -> Binding:
     """
     if parse_user_reference(name).kind != "name":
         raise InvalidInputError(
-            f"{name!r} cannot be the name of a user, since `{DEFAULT_NAME}` and UUIDs mean users by themselves; "
-            "give another one"
+            f"{name!r} cannot be the name of a user, because `{DEFAULT_NAME}` and UUIDs have a fixed meaning; choose "
+            "another name"
         )
     return Binding(channel=NAME_CHANNEL, own_id=name)
 
@@ -182,7 +182,7 @@ def plan_users(entries: Sequence[UserEntry]) -> tuple[UserEntry, ...]:
         for binding in (*names, *set(entry.bindings).difference(names)):
             if binding in owners:
                 raise InvalidInputError(
-                    f"users: {owners[binding]!r} and {entry.name!r} both have {binding}; leave it to one of them"
+                    f"users: {owners[binding]!r} and {entry.name!r} both have {binding}; remove it from one of them"
                 )
             owners[binding] = entry.name
         planned.append(UserEntry(name=entry.name, bindings=join_bindings(names, entry.bindings), is_default=is_default))

@@ -90,7 +90,7 @@ def read_new_path(text: str) -> str:
     if path == ROOT:
         raise InvalidInputError(f"{ROOT} is the folder of all files; name a file in it")
     if is_topic(path):
-        raise InvalidInputError(f"{TOPICS} can only be read: topics are made of what was said; write to another folder")
+        raise InvalidInputError(f"{TOPICS} is read-only: dreams write topics; write to another folder")
     return path
 
 

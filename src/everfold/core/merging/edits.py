@@ -140,7 +140,7 @@ def require_authority(item: Item, written_by: Writer) -> None:
 def _require_clean(text: str, released: Sequence[str]) -> None:
     if threats := list_open_threats(text, (), released):
         raise InvalidInputError(
-            f"the statement was not stored, since a scan found in it: {', '.join(threats)}; say it in other words"
+            f"the statement was not stored, because the scan found: {', '.join(threats)}; reword it"
         )
 
 

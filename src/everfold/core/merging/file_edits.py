@@ -76,8 +76,8 @@ def clean_content(path: str, text: str) -> str:
     kinds = dict.fromkeys(threat.kind.replace("_", " ") for threat in scan_memory(text))
     if kinds:
         raise InvalidInputError(
-            f"{path} was not written: the text reads as {', '.join(kinds)}, which no note may hold; note facts in "
-            "words of your own"
+            f"{path} was not written: the text reads as {', '.join(kinds)}, which is not allowed; write facts in "
+            "your own words"
         )
     return text
 
@@ -97,13 +97,13 @@ def require_room(entries: Iterable[FileEntry], path: str, content: str) -> None:
     """
     if len(content) > MOST_FILE_CHARS:
         raise LimitError(
-            f"{path} would have {len(content)} characters, at most {MOST_FILE_CHARS}; keep what matters, or use another file"
+            f"{path} would have {len(content)} characters, at most {MOST_FILE_CHARS}; shorten it, or use another file"
         )
     others = [entry for entry in entries if entry.path != path]
     if len(others) >= MOST_FILES:
-        raise LimitError(f"there are {len(others)} files, at most {MOST_FILES}; put notes together, or delete old ones")
+        raise LimitError(f"there are {len(others)} files, at most {MOST_FILES}; join notes, or delete old ones")
     total = sum(entry.chars_count for entry in others) + len(content)
     if total > MOST_CHARS:
         raise LimitError(
-            f"with {path} all files together would have {total} characters, at most {MOST_CHARS}; delete what is old"
+            f"with {path} all files together would have {total} characters, at most {MOST_CHARS}; delete old notes"
         )

@@ -167,10 +167,12 @@ def _find_one(items: Iterable[Item], operation: Replace | Remove, author: Author
     if len(found) > 1 and len(whole) == 1:
         return whole[0]
     if not found:
-        raise NotFoundError("no entry has this text; use words that stand in one of the entries")
+        raise NotFoundError("no entry contains this text; use words of one of the entries")
     if len(found) > 1:
         previews = "; ".join(f"{preview_statement(item)!r}" for item in found[:_MOST_PREVIEWS])
-        raise InvalidInputError(f"{len(found)} entries have this text; use more of the one that is meant: {previews}")
+        raise InvalidInputError(
+            f"{len(found)} entries contain this text; use a longer part of the intended one: {previews}"
+        )
     return found[0]
 
 
@@ -185,7 +187,7 @@ def _change(item: Item, operation: Replace | Remove, author: Author) -> Item:
         return replace(item, status="expired", valid_to=author.now)
     if item.is_explicit:
         raise ForbiddenError(
-            f"item {item.id} is what the user asked to remember; only the user can take it out", item=item.id
+            f"item {item.id} is what the user asked to remember; only the user can remove it", item=item.id
         )
     return replace(item, shelf="archive")
 

@@ -96,7 +96,7 @@ def decode_json(data: bytes) -> JsonValue:
     try:
         value: JsonValue = _DECODER.decode(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"These {len(data)} bytes are no JSON value: {error}.") from error
+        raise InvalidInputError(f"These {len(data)} bytes are not a JSON value: {error}.") from error
     return value
 
 

@@ -47,7 +47,7 @@ def choose_origin(role: str, asked: Origin | None, *, source: Source = "said") -
         raise InvalidInputError(f"origin {asked!r} is unknown; expected one of {', '.join(get_args(Origin))}")
     if role != "user" and AUTHORITY[asked] > AUTHORITY[own]:
         raise InvalidInputError(
-            f"a message of role {role!r} cannot have the origin {asked!r}: authority only sinks; "
+            f"a message of role {role!r} cannot have the origin {asked!r}: authority never rises; "
             f"expected {own!r} or one below it"
         )
     return asked

@@ -43,7 +43,7 @@ def find_client(name: str) -> Client:
         InvalidInputError: there is none.
     """
     if name not in CLIENTS:
-        raise InvalidInputError(f"there is no client {name!r} to connect: expected {', '.join(CLIENTS)}")
+        raise InvalidInputError(f"the client {name!r} is unknown: expected {', '.join(CLIENTS)}")
     return CLIENTS[name]
 
 

@@ -86,7 +86,7 @@ def disconnect(client: str) -> list[str]:
     """
     find_client(client)
     if not find_path(client).exists():
-        raise NotFoundError(f"{client} is not connected; `everfold connect {client}` does it")
+        raise NotFoundError(f"{client} is not connected; `everfold connect {client}` connects it")
     changed = revert_changes(read_changes(_find_changes(client)))
     _find_changes(client).unlink(missing_ok=True)
     find_path(client).unlink()

@@ -84,7 +84,7 @@ def read_connection(path: Path) -> Connection:
     try:
         return Connection(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise InvalidInputError(f"{path} is no connection: {error}; run `everfold connect` again") from error
+        raise InvalidInputError(f"{path} is not a connection file: {error}; run `everfold connect` again") from error
 
 
 def make_private(folder: Path) -> None:
@@ -96,4 +96,6 @@ def make_private(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = folder.stat()
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise InvalidInputError(f"{folder} belongs to another user, or others may write to it; make it yours alone")
+        raise InvalidInputError(
+            f"{folder} belongs to another user, or others can write to it; make it writable by you only"
+        )

@@ -156,7 +156,7 @@ class _Edits:
 
 def _add_text(text: str, one: Addition) -> str:
     if text.strip():
-        raise InvalidInputError("there is such a file already, which is not ours; move it, and try again")
+        raise InvalidInputError("a file that Everfold did not write already exists there; move it, and try again")
     return str(one.value)
 
 

@@ -45,9 +45,9 @@ def parse_places(text: str) -> Place:
         root = _parse(text, _skip(text, 0))
         is_whole = _skip(text, root.end) == len(text)
     except (ValueError, IndexError, RecursionError) as error:
-        raise InvalidInputError("the file is no JSON; mend it, and try again") from error
+        raise InvalidInputError("the file is not valid JSON; correct it, and try again") from error
     if not is_whole:
-        raise InvalidInputError("the file is no JSON: something follows its value; mend it, and try again")
+        raise InvalidInputError("the file is not valid JSON: text follows its value; correct it, and try again")
     return root
 
 
@@ -122,13 +122,13 @@ def add(text: str, path: Sequence[str], value: JsonValue) -> str:
     place = parse_places(text)
     for depth, key in enumerate(path):
         if text[place.start] != "{":
-            raise InvalidInputError(f"`{'.'.join(path[:depth]) or 'the file'}` is no object; nothing was changed")
+            raise InvalidInputError(f"`{'.'.join(path[:depth]) or 'the file'}` is not an object; nothing was changed")
         inner = place.find(key)
         if inner is None:
             return _insert(text, place, _nest(path[depth + 1 :], value), key=key)
         place = inner
     if not isinstance(value, list) or text[place.start] != "[":
-        raise InvalidInputError(f"`{'.'.join(path)}` is there already; nothing was changed")
+        raise InvalidInputError(f"`{'.'.join(path)}` already exists; nothing was changed")
     for element in value:
         text = _insert(text, _require(text, path), element)
     return text
@@ -137,7 +137,7 @@ def add(text: str, path: Sequence[str], value: JsonValue) -> str:
 def _require(text: str, path: Sequence[str]) -> Place:
     place = find_place(text, path)
     if place is None:
-        raise InvalidInputError(f"`{'.'.join(path)}` is not there; nothing was changed")
+        raise InvalidInputError(f"`{'.'.join(path)}` does not exist; nothing was changed")
     return place
 
 

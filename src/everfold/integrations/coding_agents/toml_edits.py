@@ -28,7 +28,7 @@ def add(text: str, path: Sequence[str], value: JsonValue) -> str:
     """
     document = _parse(text)
     if has(text, path):
-        raise InvalidInputError(f"`{'.'.join(path)}` is there already; nothing was changed")
+        raise InvalidInputError(f"`{'.'.join(path)}` already exists; nothing was changed")
     holder: Table | tomlkit.TOMLDocument = document
     for name in path[:-1]:
         if name not in holder:
@@ -81,4 +81,4 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
-        raise InvalidInputError(f"the file is no TOML: {error}") from error
+        raise InvalidInputError(f"the file is not valid TOML: {error}") from error

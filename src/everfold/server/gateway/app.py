@@ -109,7 +109,7 @@ class Gateway:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise InvalidInputError("the client left before its request was whole")
+                raise InvalidInputError("the client disconnected before its request was complete")
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
             if size > limit:
@@ -160,8 +160,8 @@ class Gateway:
             is_refused = self._runtime.settings.gateway.on_failure == "refuse"
             if caller.session_key is not None or is_refused:
                 raise StoreUnavailableError(
-                    f"this request could not be stored or folded ({type(error).__name__}), and is not passed on without "
-                    "its past; try again"
+                    f"this request could not be stored or folded ({type(error).__name__}), and is not forwarded "
+                    "without its history; try again"
                 ) from error
             return Turn(request=request, body=asked.body, context="unfolded", reason=_UNFOLDED)
 

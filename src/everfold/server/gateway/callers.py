@@ -102,10 +102,13 @@ def _choose_user(runtime: Runtime, own: ApiKey | None, headers: Headers) -> str:
             raise ForbiddenError(f"{USER_HEADER} needs an API key of Everfold: send one as {KEY_HEADER}")
         return configured
     if not may_write(own.scope):
-        raise ForbiddenError(f"API key {own.name!r} only reads; the gateway stores what passes", key=own.id)
+        raise ForbiddenError(
+            f"API key {own.name!r} is read-only; the gateway must store conversations: use one that can write",
+            key=own.id,
+        )
     if own.scope.kind == "user":
         if named not in ("", own.scope.name):
-            raise ForbiddenError(f"API key {own.name!r} may not speak for user {named!r}", key=own.id)
+            raise ForbiddenError(f"API key {own.name!r} may not act for user {named!r}", key=own.id)
         return own.scope.name
     return named or configured or DEFAULT_USER
 

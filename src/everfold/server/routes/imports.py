@@ -61,7 +61,7 @@ async def take_upload(
         size = file.tell()
     if not size:
         discard(path)
-        raise InvalidInputError("the body is empty: send the file as it is")
+        raise InvalidInputError("the body is empty: send the file as the body")
     return Upload(
         path=path,
         name=name,

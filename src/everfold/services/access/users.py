@@ -149,7 +149,7 @@ class Users:
             user = await self.get(text)
             if expected_version not in (None, user.version):
                 raise ConflictError(
-                    f"user {user.id} was changed elsewhere and is {user.shown_name!r} now; look at them again, then decide",
+                    f"user {user.id} was changed elsewhere and is now {user.shown_name!r}; read the user again, then decide",
                     user=user.id,
                 )
             held = user.bindings if bindings is None else (*bindings, *_names_of(user))
@@ -237,8 +237,8 @@ class Users:
             bound = await self.store.find_bound(binding)
             if bound is not None and (user is None or bound.id != user.id):
                 raise ConflictError(
-                    f"{binding} is bound to user {bound.id} ({bound.shown_name}) already; choose another one, or take it "
-                    "from them first",
+                    f"{binding} is bound to user {bound.id} ({bound.shown_name}) already; choose another one, or "
+                    "remove it from that user first",
                     user=bound.id,
                 )
 

@@ -52,7 +52,7 @@ async def try_source(source: ContextSource, question: Question, *, at: datetime,
             )
     except TimeoutError as error:
         raise SourceUnavailableError(
-            f"the source {source.name} did not answer within {timeout_secs:g} seconds; make it quicker, or raise "
+            f"the source {source.name} did not answer within {timeout_secs:g} seconds; make it faster, or raise "
             "compaction.source_timeout_secs",
             source=source.name,
         ) from error

@@ -318,13 +318,15 @@ def _require_topic(name: str, topics: Sequence[Topic], expected_revision: int | 
         raise NotFoundError(f"there is no topic {name!r}; use the name of one that was listed", topic=name)
     if expected_revision not in (None, meant.revision):
         raise ConflictError(
-            f"topic {meant.id} is at revision {meant.revision}, expected {expected_revision}: it was changed elsewhere; "
-            "look at it again, then decide",
+            f"topic {meant.id} is at revision {meant.revision}, expected {expected_revision}: it was changed "
+            "elsewhere; read it again, then decide",
             topic=meant.id,
             revision=meant.revision,
         )
     if writer == "agent" and any(topic.tier == "user" for topic in topics):
-        raise ForbiddenError(f"topic {name!r} is the user's, which no agent erases; name the tier `agent`", topic=name)
+        raise ForbiddenError(
+            f"topic {name!r} is the user's, and agents may not erase it; use the tier `agent`", topic=name
+        )
 
 
 def _list_said(revisions: Sequence[Item]) -> list[str]:

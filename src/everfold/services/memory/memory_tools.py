@@ -261,7 +261,7 @@ def _read_operations(name: str, arguments: JsonObject) -> list[Operation]:
 
 def _read_listed(value: JsonValue, place: int) -> Operation:
     if not isinstance(value, dict):
-        raise InvalidInputError(f"operation {place} is no object; nothing was done")
+        raise InvalidInputError(f"operation {place} is not an object; nothing was done")
     try:
         return _read_operation(value.get("action"), value)
     except InvalidInputError as error:

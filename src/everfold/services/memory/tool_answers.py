@@ -78,7 +78,7 @@ def get_count(arguments: JsonObject, name: str, *, default: int = DEFAULT_COUNT)
     """
     value = arguments.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInputError(f"{name} must be a whole number from 1 on")
+        raise InvalidInputError(f"{name} must be a whole number, 1 or more")
     return value
 
 

@@ -68,8 +68,8 @@ class EmbedderCaller:
             except Exception as error:
                 if not limit.cancel_called:
                     raise ModelReplyError(
-                        f"the embedder {name} failed with {type(error).__name__}; expected vectors. Look at the cause, or "
-                        "configure another one",
+                        f"the embedder {name} failed with {type(error).__name__}; expected vectors. Check the cause, "
+                        "or configure another one",
                         model=name,
                     ) from error
             else:

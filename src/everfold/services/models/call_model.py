@@ -116,8 +116,8 @@ class ModelCaller:
             except Exception as error:
                 if not limit.cancel_called:
                     raise ModelReplyError(
-                        f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. "
-                        "Look at the cause, or configure another model",
+                        f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. Check "
+                        "the cause, or configure another model",
                         model=self.model.name,
                     ) from error
         raise ModelUnavailableError(

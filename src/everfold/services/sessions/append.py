@@ -173,7 +173,7 @@ async def find_known(
         if not (is_same or means_same(stored[seq].view, item.view)) or not (seq or overlaps):
             raise ConflictError(
                 f"session {live.record.id}: the client id {client_id!r} was used before for another message "
-                f"({seq or 'a part of another batch'}); a client id names one message for ever",
+                f"({seq or 'a part of another batch'}); a client id always names the same message",
                 session=live.record.id,
                 client_id=client_id,
             )

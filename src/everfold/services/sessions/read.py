@@ -78,7 +78,7 @@ async def look_up(
             )
     for hash_ in hashes:
         if not _HASH.fullmatch(hash_):
-            raise InvalidInputError(f"{hash_!r} is no hash of a message; expected SHA-256 as 64 lower-case hex digits")
+            raise InvalidInputError(f"{hash_!r} is not a message hash; expected SHA-256 as 64 lower-case hex digits")
     session_id = live.record.id
     found = {id_: seq for id_, (seq, _) in (await store.find_client_ids(session_id, client_ids)).items()}
     return found | (await store.find_hashes(session_id, hashes) if hashes else {})
@@ -115,7 +115,7 @@ def require_seq(messages: Sequence[Message], live: LiveSession, seq: int) -> Mes
         if message.seq == seq:
             return message
     raise NotFoundError(
-        f"session {live.record.id} has no message {seq}; it has 1 to {live.state.last_seq}, less what was erased",
+        f"session {live.record.id} has no message {seq}; it has 1 to {live.state.last_seq}, except erased ones",
         session=live.record.id,
         seq=seq,
     )

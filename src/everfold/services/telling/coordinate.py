@@ -57,7 +57,7 @@ class Coordinator:
         for index, plugin in enumerate(plugins):
             if not isinstance(plugin, Hooks):
                 raise InvalidInputError(
-                    f"hooks[{index}] is no plug-in; expected an object of a subclass of everfold.Hooks, got {plugin!r}"
+                    f"hooks[{index}] is not a plug-in; expected an instance of a subclass of everfold.Hooks, got {plugin!r}"
                 )
         self._timeout_secs = timeout_secs
         self.is_strict = strict

@@ -48,9 +48,7 @@ class Background:
             InvalidInputError: no work is left to workers here.
         """
         if self.queue is None:
-            raise InvalidInputError(
-                "this process has no queue of jobs; open PostgreSQL with `workers.enabled`, so that work is left to workers"
-            )
+            raise InvalidInputError("this process has no job queue; open a PostgreSQL store with `workers.enabled`")
         self._look()
         await self.queue.work(do, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
 

@@ -51,7 +51,7 @@ def test_each_kind_is_built_and_named() -> None:
         ({"kind": "mailbox", "name": "x", "path": "p", "format": "mdir"}, "did you mean 'maildir'"),
         ({"kind": "mailbox", **FINE["mailbox"], "security": "ssl"}, "no security 'ssl'"),
         ({"kind": "mailbox", **FINE["mailbox"], "port": 70_000}, "from 1 to 65535"),
-        ({"kind": "mailbox", **FINE["mailbox"], "security": "none"}, "password in the clear"),
+        ({"kind": "mailbox", **FINE["mailbox"], "security": "none"}, "password unencrypted"),
         ({"kind": "mailbox", **FINE["mailbox"], "username": "a\r\nX LOGOUT"}, "control characters"),
         (
             {"kind": "mailbox", **FINE["mailbox"], "password": "s3cret"},

@@ -209,7 +209,7 @@ async def test_a_broken_event_is_counted_and_left_out(write: Write, event: str) 
     [
         (b"", "does not begin with BEGIN:VCALENDAR"),
         (b"<!DOCTYPE html><html>Log in</html>", "it is a web page"),
-        (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:cut", "was cut off"),
+        (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:cut", "is incomplete"),
         (b"BEGIN:VCALENDAR\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", "cannot be read"),
         (b"BEGIN:VCALENDAR\r\nno colon here\r\nEND:VCALENDAR\r\n", "cannot be read"),
         (b"BEGIN:VCALENDAR\r\n" + b"A" * 1_000_100 + b"\r\nEND:VCALENDAR\r\n", "a line of more than"),
@@ -229,7 +229,7 @@ async def test_a_file_that_is_missing_a_folder_or_too_large_is_refused(tmp_path:
     """The path is in the error, and nothing larger than the bound is held."""
     for path, says in [
         (tmp_path / "no.ics", "No such file"),
-        (tmp_path, "is no file"),
+        (tmp_path, "is not a file"),
         (write("X-A:b"), "more than 50 bytes"),
     ]:
         with pytest.raises(SourceError, match=says):

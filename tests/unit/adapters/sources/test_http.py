@@ -164,9 +164,9 @@ async def test_other_answers(site: Site, body: str | bytes, kind: str, told: str
     [
         (b"\x89PNG", "image/png", "answers with 'image/png'"),
         (b"x", "", "content of no kind"),
-        ("{broken", "application/json", "it is none"),
-        ("[" * 100_000, "application/json", "it is none"),
-        ("9" * 5000, "application/json", "it is none"),
+        ("{broken", "application/json", "sends invalid JSON"),
+        ("[" * 100_000, "application/json", "sends invalid JSON"),
+        ("9" * 5000, "application/json", "sends invalid JSON"),
     ],
     ids=["a picture", "no kind", "broken JSON", "deep JSON", "an endless number"],
 )

@@ -151,9 +151,9 @@ async def test_what_is_no_mailbox_is_refused(tmp_path: Path, kind: str) -> None:
     """The error names the path and what was expected there."""
     path = tmp_path / "x"
     path.write_text("just a text\n", "utf-8") if kind == "mbox" else path.mkdir()
-    with pytest.raises(SourceError, match=f"is no {kind}"):
+    with pytest.raises(SourceError, match=f"is not an? {kind}"):
         await _ask(path, format=kind)
-    with pytest.raises(SourceError, match=r"No such file|is no maildir"):
+    with pytest.raises(SourceError, match=r"No such file|is not a maildir"):
         await _ask(tmp_path / "nowhere", format=kind)
 
 

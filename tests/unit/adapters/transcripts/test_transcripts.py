@@ -411,9 +411,9 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
 def test_a_file_of_no_format_is_described() -> None:
     """Whoever gives a file that nothing reads is told what it begins with, and what would be read."""
     export: JsonValue = [{"title": "Beds", "rows": {}, "newest": "n"}]
-    with pytest.raises(InvalidInputError, match=r"an object with `title`, `rows`, `newest` is no transcript"):
+    with pytest.raises(InvalidInputError, match=r"an object with `title`, `rows`, `newest` is not a transcript"):
         _parse(export)
-    with pytest.raises(InvalidInputError, match=r"a list is no transcript .* `role` and `content`"):
+    with pytest.raises(InvalidInputError, match=r"a list is not a transcript .* `role` and `content`"):
         _parse([[]])
 
 
@@ -421,7 +421,7 @@ def test_a_file_of_no_format_is_described() -> None:
 def test_a_file_of_a_benchmark_is_no_format_that_is_read(name: str) -> None:
     """The formats of benchmarks are refused with what the file begins with and the formats that are read."""
     with pytest.raises(
-        InvalidInputError, match=r"is no transcript in a known format: anthropic, chatgpt, claude, coding-agent"
+        InvalidInputError, match=r"is not a transcript in a known format: anthropic, chatgpt, claude, coding-agent"
     ):
         read_transcript(FIXTURES.parent / "benchmarks" / name)
 
