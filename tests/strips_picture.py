@@ -22,7 +22,7 @@ NAMES = {
     "kept": "user message, kept word for word",
     "tail": "newest messages",
     "digest": "in a digest",
-    "rollup": "in the rollup of older digests",
+    "rollup": "in the rollup of the oldest",
     "quote": "in the rollup, its rule quoted",
 }
 """What the legend tells of each colour; a kept message that folds now has the colour of what it folds into."""

@@ -201,7 +201,7 @@ def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
     say(page, "Is it warm?")
     expect(flow.get_by_role("article", name=f"assistant, message {before + 2}", exact=True)).to_be_visible()
     page.get_by_role("button", name="New session").click()
-    expect(flow).to_contain_text("Talk to plain")
+    expect(flow).to_contain_text("Chat with plain")
     say(page, "And now?")
     expect(flow).to_contain_text("The kiln is warm.")
     await_end(page)

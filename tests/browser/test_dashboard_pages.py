@@ -282,11 +282,11 @@ def test_an_agent_is_made(page: Page, dashboard: Dashboard, seeded: Seeded) -> N
     page.get_by_role("button", name="New").click()
     form = page.get_by_role("dialog", name="New agent")
     form.get_by_label("Name").fill("shop")
-    expect(form.get_by_text("There is an agent with this name.")).to_be_visible()
+    expect(form.get_by_text("An agent with this name exists.")).to_be_visible()
     form.get_by_label("Name").fill("night porter")
     form.get_by_label("Memory system").select_option("structured")
     form.get_by_label("Instructions").fill("You open the door.")
-    form.get_by_role("button", name="Make").click()
+    form.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="night porter", level=1)).to_be_visible()
     written = dashboard.config.read_text("utf-8")
     assert '[agents."night porter"]' in written

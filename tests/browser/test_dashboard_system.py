@@ -166,9 +166,9 @@ def test_a_setting_of_compaction_is_refused_at_its_field(page: Page) -> None:
 def test_a_key_is_made_shown_once_and_revoked(dashboard: Dashboard, page: Page, chromium: Browser) -> None:
     """The secret of a new API key is shown once and works; revoking it signs its browser out."""
     go(page, "#system")
-    page.get_by_role("button", name="Make an API key").click()
+    page.get_by_role("button", name="Create an API key").click()
     page.get_by_label("Name").fill("for a <b>test</b>")
-    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("button", name="Create", exact=True).click()
     secret = page.locator("[data-secret]").inner_text()
     assert secret.startswith("ef_")
     page.get_by_role("button", name="Done").click()

@@ -121,7 +121,7 @@ const Logo = () => html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width=
 
 function LiveState() {
   const isConnected = useLiveState() === "connected";
-  const says = isConnected ? "The page updates as things happen" : "Waiting for the event stream";
+  const says = isConnected ? "The page updates automatically" : "Waiting for the event stream";
   return html`<span class=${`state ${isConnected ? "" : "waiting"}`} title=${says}><i></i><span>${isConnected ? "live" : "connecting"}</span></span>`;
 }
 
@@ -172,7 +172,7 @@ function SignIn({ onSignedIn, note }) {
     <main class="sign-in">
       <form class="card" onSubmit=${submit} aria-label="Sign in">
         <h1 class="brand"><${Logo} />Everfold</h1>
-        <p class="soft">${note || "Sign in with an API key. The server printed one at its first start. To make another, run “everfold api-keys add”."}</p>
+        <p class="soft">${note || "Sign in with an API key. The server printed one at its first start. To create another one, run “everfold api-keys add”."}</p>
         <${Field} label="API key" error=${isRefused ? "Invalid API key. Check that it is complete, and neither revoked nor expired." : null}>${attrs => html`
           <input ...${attrs} type="password" name="key" autocomplete="current-password" autofocus required spellcheck=${false} placeholder="ef_…" value=${key} onInput=${event => setKey(event.target.value)} />`}<//>
         ${signIn.problem && !isRefused && html`<${Failure} problem=${signIn.problem} />`}

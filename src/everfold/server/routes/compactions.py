@@ -44,7 +44,7 @@ async def get_compaction(opened: OfSession, compaction: CompactionText) -> Compa
 
 @router.post("/api/sessions/{session}/compactions/{compaction}/retry", response_model=CompactionSchema)
 async def retry_compaction(opened: OfSession, compaction: CompactionText) -> CostedCompaction:
-    """Have the digest of a degraded compaction written again, now, and return the compaction."""
+    """Write the digest of a degraded compaction again, now, and return the compaction."""
     return await opened.inspect.show_cost(await opened.inspect.retry(compaction))
 
 

@@ -19,7 +19,7 @@ PathQuery = Annotated[str, Query(description="Where the file is, below `/memorie
 
 @router.get("/api/users/{user}/files", response_model=MemoryFilesSchema)
 async def list_files(memory: OfMemory) -> Fields:
-    """List the memory files of every agent, without what they say; an agent's API key sees its own."""
+    """List the memory files of every agent, without their content; an agent's API key sees its own."""
     return {"files": await memory.list_files()}
 
 
@@ -36,7 +36,7 @@ async def read_file(
 async def write_file(
     memory: OfMemory, agent: OfAgentMemory, caller: AnyKey, runtime: Context, path: PathQuery, new: NewFile
 ) -> FileText:
-    """Write one memory file, new or in place of what it said. The text is scanned as the agent's own is."""
+    """Write one memory file, or replace its content. The text is scanned like text of the agent."""
     files = await _open(runtime, memory, agent, caller)
     await files.write(path, new.content)
     return FileText(agent=agent, path=path, content=await files.read(path))
@@ -46,7 +46,7 @@ async def write_file(
 async def delete_file(
     memory: OfMemory, agent: OfAgentMemory, caller: AnyKey, runtime: Context, path: PathQuery
 ) -> None:
-    """Delete one memory file, or a folder with all that is in it. Nothing of it stays in the store."""
+    """Delete one memory file, or a folder with all its files. Nothing of it stays in the store."""
     await (await _open(runtime, memory, agent, caller)).delete(path)
 
 

@@ -85,7 +85,7 @@ async def get_message(
 
 @router.post("/api/sessions/{session}/retract", response_model=RetractedSchema)
 async def retract_messages(caller: AnyKey, opened: OfSession, asked: NewRetraction) -> Retracted:
-    """Take back the newest messages: they leave window, recall, search and later digests, and keep their numbers."""
+    """Retract the newest messages: they leave window, recall, search and later digests, and keep their numbers."""
     return await opened.retract(asked.count, actor=caller.actor)
 
 

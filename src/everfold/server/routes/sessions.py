@@ -113,7 +113,7 @@ async def follow_session(opened: OfSession) -> BrowsedSession:
 
 @router.post("/api/sessions/{session}/reset", response_model=SessionSchema, status_code=201)
 async def reset_session(opened: OfSession) -> BrowsedSession:
-    """Begin a new, empty session that follows this current one and calibrates anew."""
+    """Begin a new, empty session that follows this current one, without its calibration."""
     return list_opened(await opened.new(keep_calibration=False))
 
 
@@ -138,7 +138,7 @@ async def rewind_session(opened: OfSession, point: BranchPoint) -> BrowsedSessio
 
 @router.get("/api/sessions/{session}/verify", response_model=VerificationSchema)
 async def verify_session(opened: OfSession) -> Verification:
-    """Check every claim of the certificates against what is stored; a long log takes longer."""
+    """Check all certificates against the stored data; a long log takes longer."""
     return await opened.verify()
 
 

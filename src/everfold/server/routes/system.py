@@ -15,7 +15,7 @@ router = make_router("system")
 
 @router.get("/api/home", response_model=HomeSchema)
 async def read_home(_: AsAdmin, runtime: Context) -> Fields:
-    """Read what is stored, what happened on the last 30 days, and what waits for a person."""
+    """Read what is stored, what happened in the last 30 days, and which failures wait for a retry."""
     return await show_home(runtime)
 
 

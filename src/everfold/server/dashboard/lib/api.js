@@ -170,7 +170,7 @@ export function upload(path, file, params, { onSent, onEvent } = {}) {
       if (ask.status === 401) signedOut.tell();
       reject(new ApiProblem(ask.status, parse(ask.responseText)));
     };
-    ask.onerror = () => { connection.lose(); reject(new ApiProblem(0, { detail: "The connection was lost. The import goes on if the file had arrived." })); };
+    ask.onerror = () => { connection.lose(); reject(new ApiProblem(0, { detail: "The connection was lost. The import continues if the whole file has arrived." })); };
     ask.send(file);
   });
 }

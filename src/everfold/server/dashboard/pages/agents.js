@@ -21,7 +21,7 @@ export default function Page({ path }) {
     <div class="rail-head"><div class="row between"><h1 class="rail-title">Agents</h1>
       ${key.scope === "admin" && !key.read_only && html`<button type="button" onClick=${() => setAdding(true)}><${Icon} name="plus" />New</button>`}</div></div>
     <nav class="agent-list" aria-label="Agents"><${Loaded} load=${load}>${({ agents }) => agents.length === 0
-      ? html`<${Empty} title="No agents" hint="Make one with the button New, or send a message to a new agent." />`
+      ? html`<${Empty} title="No agents" hint="Create one with the button New, or send a message to a new agent." />`
       : agents.map(agent => html`<${AgentRow} key=${agent.id} agent=${agent} isChosen=${agent.id === name} />`)}<//></nav>`;
   return html`
     <${RailPage} label="Agents" hasDetail=${Boolean(name)} backHref="#agents" backLabel="All agents" rail=${rail}>
@@ -38,19 +38,19 @@ function NewAgent({ known, onClose, onMade }) {
   const make = useAction(async () => {
     const body = { memory_system: given.memory_system, instructions: given.instructions, ...(given.model.trim() ? { model: given.model.trim() } : {}) };
     const { data } = await send("PATCH", pathOf`/api/agents/${name}/config`, body);
-    toast("The agent was made");
+    toast("The agent was created");
     onMade(data);
   });
   const errors = errorsByField(make.problem);
   return html`
     <${Dialog} title="New agent" onClose=${onClose} size="narrow">
       <form class="form" onSubmit=${event => { event.preventDefault(); if (name && !isTaken) make.run(); }}>
-        <${Field} label="Name" hint="Sessions are started with this name. It is added to the settings file." error=${isTaken ? "There is an agent with this name." : errors.agent}>${attrs => html`<input ...${attrs} name="agent-name" autofocus required maxlength="200" autocomplete="off" spellcheck=${false} value=${given.name} onInput=${set("name")} />`}<//>
+        <${Field} label="Name" hint="Sessions are started with this name. It is added to the settings file." error=${isTaken ? "An agent with this name exists." : errors.agent}>${attrs => html`<input ...${attrs} name="agent-name" autofocus required maxlength="200" autocomplete="off" spellcheck=${false} value=${given.name} onInput=${set("name")} />`}<//>
         <${Field} label="Memory system" hint=${SYSTEMS.find(([one]) => one === given.memory_system)[2]} error=${errors.memory_system}>${attrs => html`<select ...${attrs} value=${given.memory_system} onChange=${set("memory_system")}>${SYSTEMS.map(([one, title]) => html`<option key=${one} value=${one}>${title}</option>`)}</select>`}<//>
         <${Field} label="Model" hint="provider:name. Empty: the model for all agents." error=${errors.model}>${attrs => html`<input ...${attrs} name="agent-model" autocomplete="off" spellcheck=${false} value=${given.model} onInput=${set("model")} />`}<//>
         <${Field} label="Instructions" hint="The system prompt." error=${errors.instructions}>${attrs => html`<textarea ...${attrs} name="agent-instructions" dir="auto" rows="4" value=${given.instructions} onInput=${set("instructions")}></textarea>`}<//>
-        ${make.problem && Object.keys(errors).length === 0 && html`<${Failure} problem=${make.problem} title="Not made" />`}
-        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${make.isBusy} disabled=${!name || isTaken}>Make<//></div>
+        ${make.problem && Object.keys(errors).length === 0 && html`<${Failure} problem=${make.problem} title="Not created" />`}
+        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${make.isBusy} disabled=${!name || isTaken}>Create<//></div>
       </form>
     <//>`;
 }
@@ -154,7 +154,7 @@ function AgentForm({ agent, onSaved }) {
 
 /** Whether a choice is the agent's own, and a button that goes back to the setting for all agents. */
 function ForAll({ agent, form, name, onChange }) {
-  if (form[name] === null) return html`<p class="small soft spaced">Saving goes back to the setting for all agents.</p>`;
+  if (form[name] === null) return html`<p class="small soft spaced">Saving restores the setting for all agents.</p>`;
   if (!agent.own?.includes(name)) return form[name] === agent[name] && html`<p class="small soft spaced">Same as for all agents.</p>`;
   return html`<p class="small soft spaced">Set for this agent. <button type="button" class="link" onClick=${() => onChange({ ...form, [name]: null })}>Use the setting for all agents</button></p>`;
 }
@@ -189,7 +189,7 @@ const isOwn = (agent, section, key) => (section === "compaction" ? key in (agent
 
 const Effective = ({ agent }) => html`
   <details class="card effective"><summary>Effective settings</summary>
-    <p class="small soft">Marked ones are set for this agent. The others are as for all agents; the page System says where each comes from.</p>
+    <p class="small soft">Marked settings are set for this agent. The others apply to all agents; the page System shows their origin.</p>
     ${["compaction", "memory"].map(section => html`<div key=${section}><h3>${section}</h3><dl class="facts small">${Object.entries(agent.effective?.[section] || {}).map(([key, value]) => html`
       <dt key=${key}>${words(key)}</dt><dd><span class="mono">${show(value)}</span>${isOwn(agent, section, key) && html` <${Tag} kind="accent">this agent<//>`}</dd>`)}</dl></div>`)}
   </details>`;

@@ -138,7 +138,7 @@ function Conversation({ talk, turn, agent }) {
   return html`<div class="flow" role="log" aria-label="Conversation" aria-busy=${String(turn.isOn)} tabindex="0" ref=${box}
       onScroll=${(event) => { const node = event.currentTarget; isAtEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < 60; }}>
     ${first > 1 && html`<p class="earlier"><button type="button" disabled=${isLoading} onClick=${more}>${isLoading ? "Loading…" : `Show earlier messages (${number(first - 1)})`}</button></p>`}
-    ${!entries.length && html`<${Empty} title=${`Talk to ${agent}`} hint="Messages are stored as they are sent. The model's window is shown beside the chat." />`}
+    ${!entries.length && html`<${Empty} title=${`Chat with ${agent}`} hint="Messages are stored as they are sent. The model's window is shown beside the chat." />`}
     ${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} sessionId=${id} turn=${turn} />`)}
     ${turn.isOn && html`<p class="soft small at-work" role="status"><i class="spinner" aria-hidden="true"></i> ${turn.doing}</p>`}
   </div>`;
@@ -157,7 +157,7 @@ function Composer({ turn, isReady }) {
   };
   return html`<form class="composer" onSubmit=${say}>
     <label class="unseen" for="say">Message</label>
-    <textarea id="say" name="message" ref=${area} rows="2" dir="auto" data-search placeholder="Say something …" title="Enter sends, Shift+Enter adds a line, Esc stops the answer" value=${text} disabled=${!isReady}
+    <textarea id="say" name="message" ref=${area} rows="2" dir="auto" data-search placeholder="Write a message …" title="Enter sends, Shift+Enter adds a line, Esc stops the answer" value=${text} disabled=${!isReady}
       onInput=${(event) => setText(event.target.value)}
       onKeyDown=${(event) => {
         if (event.key === "Enter" && !event.shiftKey && !event.isComposing) say(event);

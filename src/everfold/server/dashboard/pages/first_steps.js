@@ -13,7 +13,7 @@ export function FirstSteps({ title, hint, children }) {
     goTo(hrefTo("sessions", data.session_id));
   });
   if (key.scope !== "admin" || key.read_only) return html`<${Empty} title=${title} hint=${hint}>${children}<//>`;
-  return html`<${Empty} title=${title} hint="Import conversations of another product, or load a demo to look around: two users, a long conversation that folds, memory and a dream. No model is called.">
+  return html`<${Empty} title=${title} hint="Import conversations from another product, or load a demo: two users, a long conversation that folds, memory and a dream. No model is called.">
     <div class="row">
       <${ImportButton} />
       <${Busy} isBusy=${load.isBusy} onClick=${() => load.run()}>${load.isBusy ? "Loading the demo…" : "Load the demo"}<//>

@@ -31,10 +31,10 @@ function Overview({ home }) {
     <div class="home-grid">
       <${Recent} sessions=${home.sessions} />
       <${Saved} home=${home} days=${days} />
-      <${Chart} title="Messages stored" hint="Each message of every session, on the day on which it was stored">
+      <${Chart} title="Messages stored" hint="Messages of all sessions, by the day on which they were stored">
         <${DayChart} label="Messages stored a day" rows=${days} series=${[{ name: "messages", className: "is-kept", value: day => day.messages_count }]} /><//>
       <${Cache} home=${home} days=${days} sum=${sum} />
-      <${Chart} title="Memory" hint="Items that extraction found: new ones, and ones that were seen again">
+      <${Chart} title="Memory" hint="Items that extraction found, new or seen again">
         <${DayChart} label="Memory items found a day" rows=${days} series=${[{ name: "items found", className: "is-refresh", value: day => day.items_count }]} /><//>
       <${Chart} title="Folding" hint="Messages that compactions replaced by digests">
         <${DayChart} label="Messages folded a day" rows=${days} series=${[{ name: "messages folded", className: "is-digest", value: day => day.folded_count }]} /><//>
@@ -60,7 +60,7 @@ function Figures({ home, sum }) {
     ${whole === null
       ? html`<${Figure} value="–" label="dollars saved" note=${html`set <code>prices.input_usd</code>`} />`
       : html`<${Figure} value=${usd(whole - sent)} label="saved" note=${`${usd(sent)} instead of ${usd(whole)}`} />`}
-    <${Figure} value=${percent(shareOf(total.sent_cached_tokens, total.sent_tokens))} label="cache share" note="of the sent tokens repeat the request before" />
+    <${Figure} value=${percent(shareOf(total.sent_cached_tokens, total.sent_tokens))} label="cache share" note="of the sent tokens repeat the previous request" />
     <${Figure} value=${number(home.failed_count)} kind=${home.failed_count ? "bad" : ""} label=${home.failed_count === 1 ? "failure waits" : "failures wait"} note=${home.pending_count ? `${plural(home.pending_count, "compaction")} pending for up to ${secs(home.oldest_pending_secs)}` : "no compaction is pending"} />
   </ul>`;
 }
@@ -70,7 +70,7 @@ const Chart = ({ title, hint, children }) => html`<section class="card" aria-lab
 /** The tokens of requests as they were sent, before those of the whole conversation in each. */
 function Saved({ home, days }) {
   const { prices } = home;
-  return html`<${Chart} title="Input tokens" hint="What requests had, and what they would have had with the whole conversation in each">
+  return html`<${Chart} title="Input tokens" hint="Tokens of all requests: as sent, and if each contained the whole conversation">
     <${DayChart} label="Input tokens a day" rows=${days} format=${compact} series=${[
       { name: "whole conversation", className: "is-tail", value: day => day.whole_tokens },
       { name: "sent", className: "is-kept", value: day => day.sent_tokens }]} />
@@ -80,7 +80,7 @@ function Saved({ home, days }) {
 
 function Cache({ home, days, sum }) {
   const calls = sum("calls_count"), input = sum("input_tokens");
-  return html`<${Chart} title="Cache" hint="Tokens that repeat the beginning of the request before, and tokens that are new">
+  return html`<${Chart} title="Cache" hint="Tokens that repeat the beginning of the previous request, and new tokens">
     <${DayChart} label="Repeated and new tokens a day" rows=${days} format=${compact} isStacked=${true} series=${[
       { name: "repeated", className: "is-digest", value: day => day.sent_cached_tokens },
       { name: "new", className: "is-kept", value: day => day.sent_tokens - day.sent_cached_tokens }]} />

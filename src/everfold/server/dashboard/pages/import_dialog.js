@@ -36,11 +36,11 @@ export function ImportDialog({ user: firstUser = "", agent: firstAgent = "", onC
   if (result) return html`<${Dialog} title="Import" onClose=${onClose}><${Result} result=${result} onClose=${onClose} /><//>`;
   return html`<${Dialog} title="Import conversations" onClose=${onClose}>
     <form class="stack" onSubmit=${submit}>
-      <p class="small soft">Read are exports and session files of ${READ}; zip archives of them, too. The format is detected.</p>
+      <p class="small soft">Choose exports or session files of ${READ}, or zip archives of them. The format is detected.</p>
       <label>Files <input type="file" multiple accept=".json,.jsonl,.ndjson,.zip,.af,.db,.sqlite,.sqlite3" disabled=${work.isBusy} onChange=${(event) => setFiles([...event.target.files])} /></label>
       <div class="row"><${UserPicker} value=${user} allLabel="The default user" onPick=${setUser} /><${AgentPicker} value=${agent} allLabel="The default agent" onPick=${setAgent} /></div>
       ${now && work.isBusy && html`<${Progress} now=${now} />`}
-      ${work.problem && html`<${Failure} problem=${work.problem} title="Nothing more was imported" />`}
+      ${work.problem && html`<${Failure} problem=${work.problem} title="The import stopped" />`}
       <div class="row"><${Busy} type="submit" className="primary" isBusy=${work.isBusy} disabled=${!files.length}>Import<//></div>
     </form>
   <//>`;

@@ -71,7 +71,7 @@ export function describeFate(compaction) {
   if (compaction.state === "cancelled") return "no message was folded";
   if (compaction.folded_count == null) return "";
   return [`${number(compaction.folded_count)} folded`, compaction.kept_count > 0 && `${number(compaction.kept_count)} kept verbatim`,
-    compaction.left_count > 0 && `${number(compaction.left_count)} kept ones of older ranges folded too`].filter(Boolean).join(", ");
+    compaction.left_count > 0 && `${number(compaction.left_count)} older kept messages folded too`].filter(Boolean).join(", ");
 }
 
 const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
@@ -222,7 +222,7 @@ function CompactDialog({ sessionId, onClose, onChanged }) {
         <button type="submit" class="primary" disabled=${work !== null}>${work === "real" ? "Compacting…" : "Compact"}</button>
       </p>
     </form>
-    ${work && html`<div role="status"><progress class="long-work" aria-label="Working"></progress><p class="soft small">${work === "dry" ? "Planning. Nothing is written." : "The model's digest can take a while. After the time-out the extractive digest is used."}</p></div>`}
+    ${work && html`<div role="status"><progress class="long-work" aria-label="Working"></progress><p class="soft small">${work === "dry" ? "Planning. Nothing is written." : "The model's digest can take a while. After the timeout, the extractive digest is used."}</p></div>`}
     ${problem && html`<${Failure} problem=${problem} />`}
     ${result && html`<${Folds} result=${result} />`}
   <//>`;
@@ -235,7 +235,7 @@ function Folds({ result }) {
   const most = Math.max(1, ...reports.map((report) => report.tokens_before || 0));
   return html`<div role="status" class="folds"><h3>${isDry ? "Plan" : "Result"}</h3>
     <ol>${reports.map((report, index) => html`<li key=${index}>
-      <p>Messages ${number(report.first_seq)}–${number(report.last_seq)}: <b>${plural(report.folded_count || 0, "message")} folded</b>, ${number(report.kept_count || 0)} kept${report.left_count ? `, ${number(report.left_count)} older kept ones folded` : ""}.</p>
+      <p>Messages ${number(report.first_seq)}–${number(report.last_seq)}: <b>${plural(report.folded_count || 0, "message")} folded</b>, ${number(report.kept_count || 0)} kept${report.left_count ? `, ${number(report.left_count)} older kept messages folded` : ""}.</p>
       <${BeforeAfter} before=${report.tokens_before} after=${report.tokens_after} most=${most} />
       ${report.resent_tokens !== undefined && html`<p class="soft small">Cache break: ${plural(report.resent_tokens, "token")} sent again.</p>`}
       ${(report.digests || []).map((digest, at) => html`<details key=${at}><summary>${digest.kind === "rollup" ? "Rollup" : "Digest"}, ${plural(digest.tokens || 0, "token")}</summary><${DigestText} text=${digest.text || ""} /></details>`)}

@@ -45,5 +45,5 @@ export function PreviewNotice({ preview, limitTokens }) {
   if (!preview.strips.length) return null;
   return html`<p class="notice" role="status"><b>Preview.</b> Nothing is folded yet: the context limit is ${number(limitTokens)} tokens. ${hasFolded(preview.strips[0])
     ? `The row “preview” shows how the session would fold at ${number(preview.limitTokens)} tokens. Nothing was changed.`
-    : `The session is short: at ${number(preview.limitTokens)} tokens it would not fold either.`}</p>`;
+    : `The session is short: even at ${number(preview.limitTokens)} tokens, it would not fold.`}</p>`;
 }

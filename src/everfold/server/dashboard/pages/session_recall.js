@@ -11,14 +11,14 @@ const STATES = {
   nothing_folded: "Nothing of this session is folded yet: the window shows every message, so a turn recalls nothing.",
 };
 const VERDICTS = {
-  recalled: ["recalled", "good", "The request would have it."],
+  recalled: ["recalled", "good", "The request would contain it."],
   no_room: ["no room", "warn", "It was chosen, but the space for recall was full."],
   in_window: ["in the window", "", "The window shows this message itself."],
   replaced: ["replaced", "", "A newer context refresh has replaced it."],
   no_matter: ["no content", "", "It says nothing by itself."],
   quoted: ["quoted", "", "A digest, or another part of the window, has the sentences that match."],
   few_words: ["too few words", "warn", "It has too few of the question’s words."],
-  outranked: ["outranked", "", "Better messages took the places (recall.entries)."],
+  outranked: ["outranked", "", "Better matches filled the limit (recall.entries)."],
 };
 
 export function RecallTab({ sessionId, question }) {
@@ -29,7 +29,7 @@ export function RecallTab({ sessionId, question }) {
       <label class="grow">Question <input type="search" value=${given} maxlength="4000" placeholder="What the user would ask" onInput=${(event) => setGiven(event.target.value)} /></label>
       <button type="submit" class="primary" disabled=${!given.trim()}>Explain</button>
     </form>
-    ${question ? html`<${Explained} sessionId=${sessionId} question=${question} />` : html`<p class="soft">Ask a question to see which older messages the next request would bring back for it, and why not the others.</p>`}
+    ${question ? html`<${Explained} sessionId=${sessionId} question=${question} />` : html`<p class="soft">Enter a question to see which older messages recall would add to the next request, and why others are left out.</p>`}
   </div>`;
 }
 
@@ -38,7 +38,7 @@ function Explained({ sessionId, question }) {
   return html`<${Loaded} load=${load}>${({ state, reasons }) => html`
     ${STATES[state] && html`<p class="notice" role="status">${STATES[state]}</p>`}
     ${reasons.length === 0
-      ? html`<section class="card"><${Empty} title="No message has these words" hint="Recall compares words, and also meaning when an embedder is configured; what meaning alone finds is not explained here." /></section>`
+      ? html`<section class="card"><${Empty} title="No message has these words" hint="Recall compares words, and also meaning when an embedder is configured; results found only by meaning are not shown here." /></section>`
       : html`<p class="small soft count-line" role="status">${plural(reasons.length, "message")} found by words, ${number(reasons.filter((one) => one.verdict === "recalled").length)} recalled. A message is also found by the words of the messages just before it.</p>
         <section class="card" aria-label="Recall, message by message"><${Table} caption="What became of each message" columns=${COLUMNS} rows=${reasons} keyOf=${(one) => `${one.session_id}:${one.seq}`} /></section>`}`}<//>`;
 }

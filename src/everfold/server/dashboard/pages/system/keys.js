@@ -11,7 +11,7 @@ export function ApiKeys() {
   const { key } = useWho();
   return html`
     <section class="card" aria-label="API keys">
-      <div class="card-head"><h2>API keys</h2>${!key.read_only && html`<button type="button" onClick=${() => setMaking(true)}><${Icon} name="plus" />Make an API key</button>`}</div>
+      <div class="card-head"><h2>API keys</h2>${!key.read_only && html`<button type="button" onClick=${() => setMaking(true)}><${Icon} name="plus" />Create an API key</button>`}</div>
       <${Failure} problem=${list.problem?.status === 0 ? null : list.problem} retry=${list.reload} />
       ${list.items === null && !list.problem && html`<${Loading} />`}
       ${list.items?.length === 0 && html`<${Empty} title="No API keys" />`}
@@ -57,7 +57,7 @@ function MakeKey({ onClose, onMade }) {
   const errors = errorsByField(make.problem);
   if (made) return html`<${Secret} made=${made} onClose=${onClose} />`;
   return html`
-    <${Dialog} title="Make an API key" onClose=${onClose} size="narrow">
+    <${Dialog} title="Create an API key" onClose=${onClose} size="narrow">
       <form class="form" onSubmit=${event => { event.preventDefault(); make.run(); }}>
         <${Field} label="Name" hint="The audit log uses this name." error=${errors.name}>${attrs => html`<input ...${attrs} name="key-name" autofocus required autocomplete="off" value=${given.name} onInput=${set("name")} />`}<//>
         <${Field} label="Scope" error=${errors.scope}>${attrs => html`<select ...${attrs} value=${given.kind} onChange=${set("kind")}>
@@ -66,7 +66,7 @@ function MakeKey({ onClose, onMade }) {
         <${Field} label="Expires" error=${errors.expires_in_days}>${attrs => html`<select ...${attrs} value=${given.days} onChange=${set("days")}>${LIVES.map(([days, title]) => html`<option key=${days} value=${days}>${title}</option>`)}</select>`}<//>
         <label class="check"><input type="checkbox" checked=${given.read_only} onChange=${set("read_only")} /> <span>Read-only</span></label>
         ${make.problem && Object.keys(errors).length === 0 && html`<${Failure} problem=${make.problem} />`}
-        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${make.isBusy}>Make<//></div>
+        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${make.isBusy}>Create<//></div>
       </form>
     <//>`;
 }

@@ -50,7 +50,7 @@ function DreamNow({ user, onDreamt }) {
     setSaid("");
     const { data } = await send("POST", pathOf`/api/users/${user.id}/dreams`, { agent: chosen });
     const made = data && ("dream" in data ? data.dream : data);
-    if (!made) return setSaid("No new items. There is nothing to dream about.");
+    if (!made) return setSaid("No dream was made: there are no new items.");
     toast(made.state === "failed" ? "The dream failed" : made.state === "proposed" ? "The dream waits for approval" : "Memory updated", made.state === "failed" ? "bad" : "");
     memoryChanged.tell();
     onDreamt(made);

@@ -22,7 +22,7 @@ export function WipeDialog({ user, onClose }) {
   if (counts) return html`<${Counts} title="Deleted" counts=${counts} onClose=${onClose} />`;
   return html`
     <${Confirm} title="Delete all memory of this user?" typed=${[user.name, user.id]} confirmLabel="Delete all" onConfirm=${wipe} onClose=${onClose}
-      text="This deletes every topic, item, extraction and dream of this user, for all agents. Messages stay unless you choose otherwise below. This cannot be undone. Export the memory first if in doubt. Type the user's name or id to confirm.">
+      text="This deletes every topic, item, extraction and dream of this user, for all agents. Messages stay, unless you check the box below. This cannot be undone; export the memory first to keep a copy. Type the user's name or id to confirm.">
       <label class="check"><input type="checkbox" checked=${hasTranscripts} onChange=${event => setTranscripts(event.target.checked)} /> <span>Also erase all sessions of this user</span></label>
     <//>`;
 }
