@@ -254,7 +254,9 @@ class MemoryMachine(RuleBasedStateMachine):
         return (
             await store.read_memory_version(user_id),
             [await store.list_revisions(one.id) for one in items],
-            await store.find_same(user_id, [*identities, *(one.identity for one in items)]),
+            await store.find_related(
+                user_id, GUIDE, identities=[*identities, *(one.identity for one in items)], block_count=9
+            ),
             [await store.find_quoting(SessionId(f"ses_{user_id}"), seq) for seq in (1, 2, 3)],
             views,
             [await store.list_topic_revisions(user_id, None, f"name{number}") for number in range(3)],

@@ -1,12 +1,13 @@
 """How often a store goes to its database and back: a call of a connection is one way, however many bindings it has."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
 from everfold.adapters.postgres.connection import Database as PostgresDatabase
+from everfold.adapters.sql.database import Bound
 from everfold.adapters.sqlite.connection import Database as SqliteDatabase
 
 
@@ -17,18 +18,18 @@ class RoundTrips:
         self._asked: list[str] = []
         self._depth = 0
         for kind in (SqliteDatabase, PostgresDatabase):
-            for method in ("rows", "rows_each", "run", "run_each", "insert", "insert_each"):
+            for method in ("rows", "rows_each", "rows_all", "run", "run_all", "run_each", "insert", "insert_each"):
                 patch.setattr(kind, method, self._counted(getattr(kind, method)))
             for method in ("transaction", "snapshot"):
                 patch.setattr(kind, method, self._bracketed(getattr(kind, method)))
 
     def _counted(self, whole: Callable[..., object]) -> Callable[..., object]:
-        def ask(database: object, name: str, *given: object, **values: object) -> object:
-            if not self._depth and given != ([],):
-                self._asked.append(name)
+        def ask(database: object, asked: str | Sequence[Bound], *given: object, **values: object) -> object:
+            if not self._depth and asked and given != ([],):
+                self._asked.append(asked if isinstance(asked, str) else ", ".join(name for name, _ in asked))
             self._depth += 1
             try:
-                return whole(database, name, *given, **values)
+                return whole(database, asked, *given, **values)
             finally:
                 self._depth -= 1
 

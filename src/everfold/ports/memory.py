@@ -20,6 +20,7 @@ from everfold.core.memory.records import (
     Extraction,
     MemoryChange,
     MemoryVersion,
+    RelatedItems,
     SessionMemory,
 )
 from everfold.core.memory.topics import Dream, DreamId, Topic
@@ -76,8 +77,27 @@ class ItemStore(Protocol):
         """Every revision of an item, oldest first."""
         ...
 
-    async def find_same(self, user_id: UserId, identities: Sequence[str]) -> list[Item]:
-        """The items with these identities, whatever their status; an identity that nothing has gives none."""
+    async def find_related(
+        self,
+        user_id: UserId,
+        agent_id: AgentId | None,
+        *,
+        identities: Sequence[str] = (),
+        queries: Sequence[SearchQuery] = (),
+        like_count: int = 0,
+        block_count: int = 0,
+    ) -> RelatedItems:
+        """The items that new ones may have to do with.
+
+        Args:
+            user_id: Whose.
+            agent_id: See the module.
+            identities: Of the items that are the same; one that nothing has gives none.
+            queries: For each, items that share its rare words, best first, then the newest that share a common one. O(items
+                given), however many items share a common word.
+            like_count: The most to give for each query.
+            block_count: How many items of the block to give, the first ones.
+        """
         ...
 
     async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
@@ -93,16 +113,6 @@ class ItemStore(Protocol):
         """Active items whose statement or quote matches, best first, of equal ones the newer, with a positive score.
 
         Over many items, the words that most of them hold may be left out of the question.
-        """
-        ...
-
-    async def find_like(
-        self, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
-    ) -> list[Item]:
-        """Active items that share words with a query, which a new item may have to do with.
-
-        First those that share its rare words, best first, then the newest that share a common one. O(items given),
-        however many items share a common word.
         """
         ...
 
@@ -188,6 +198,10 @@ class MemoryRecordStore(Protocol):
 
     async def read_session_memory(self, session_id: SessionId) -> SessionMemory:
         """The record of a session; an empty one before the first is stored."""
+        ...
+
+    async def read_memory_of(self, session_id: SessionId) -> tuple[MemoryVersion, SessionMemory]:
+        """Where the memory of a session's user stands, and the session's record, at one moment."""
         ...
 
     async def write_session_memory(self, memory: SessionMemory, *, expected: SessionMemory) -> None:

@@ -9,12 +9,9 @@ from everfold.adapters.postgres.connection import prepare_queries
 from everfold.adapters.postgres.store import PostgresStore
 
 SEARCHES = (
-    "count_search_word",
     "count_message_terms",
     "search_messages",
     "search_some_messages",
-    "count_item_word",
-    "count_item_word_entries",
     "count_item_terms",
     "find_newest_items",
     "search_items",

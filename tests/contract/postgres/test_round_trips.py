@@ -1,6 +1,7 @@
 """How often each store is asked for what a turn, a memory and an erase take: a figure that rises is a slower server.
 
-A round trip is one call of the connection, whatever its bindings; the opening and the end of a transaction count too.
+A round trip is one call of the connection, whatever its bindings and however many queries it sends together; the opening
+and the end of a transaction count too.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -39,10 +40,10 @@ def trips() -> Iterator[RoundTrips]:
 pytestmark = pytest.mark.usefixtures("nothing_put_off")
 
 MOST = {
-    "sqlite": {"plain window": 3, "structured window": 19, "add": 11, "erase": 35},
-    "postgresql": {"plain window": 3, "structured window": 22, "add": 13, "erase": 33},
+    "sqlite": {"plain window": 3, "structured window": 13, "add": 7, "erase": 29},
+    "postgresql": {"plain window": 3, "structured window": 13, "add": 8, "erase": 28},
 }
-"""How much of each there may be. PostgreSQL counts the words of a query apart and locks the user; SQLite notes in its file
+"""How much of each there may be. PostgreSQL locks the user; SQLite notes in its file
 that an erase is through. A connection's first look-up of a session, user or agent is not counted: of several connections
 each has one, and which of them serves is chance."""
 LEARNT = {"find_agent", "find_keys", "find_user"}

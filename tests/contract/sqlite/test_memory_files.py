@@ -157,7 +157,8 @@ async def test_what_is_alike_is_found_at_the_same_cost_among_many(store: SqliteS
     for first in (0, 700):
         await put(store, *(item(f"itm_{n}", f"Pump {n} of the lock ran.") for n in range(first, 4 * first or 700)))
         counter.count = 0
-        assert len(await reader.find_like(plan_query("Pump 7919 of the lock ran."), ADA, GUIDE, limit_count=24)) == 24
+        found = await reader.find_related(ADA, GUIDE, queries=[plan_query("Pump 7919 of the lock ran.")], like_count=24)
+        assert len(found.like) == 24
         costs.append(counter.count)
     assert costs[1] == costs[0]
     await reader.close()

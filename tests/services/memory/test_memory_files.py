@@ -115,7 +115,7 @@ async def test_topics_lie_beside_the_files(engine: Everfold, files: MemoryFiles)
     assert path.startswith("/memories/topics/")
     assert "berth 42" in await files.view(path)
     assert path in await files.view("/memories/topics")
-    with pytest.raises(InvalidInputError, match="only be read"):
+    with pytest.raises(InvalidInputError, match="read-only"):
         await files.replace(path, "berth", "pier")
 
 

@@ -20,7 +20,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 
 from everfold.adapters.postgres.words import PostgresWords
-from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
+from everfold.adapters.sql.database import Bound, OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.queries import load_queries
@@ -80,10 +80,7 @@ class Database:
 
     def rows(self, name: str, **values: SqlValue) -> list[Row]:
         """All rows of a named query."""
-        try:
-            return self.connection.execute(self.queries[name], values, binary=True).fetchall()
-        except (*UNFIT, errors.DataError) as error:
-            raise unfit_value(name, values, error) from error
+        return self._execute(name, values, is_binary=True).fetchall()
 
     def row(self, name: str, **values: SqlValue) -> Row | None:
         """The first row of a named query, or None."""
@@ -91,21 +88,32 @@ class Database:
 
     def rows_each(self, name: str, bindings: Sequence[Mapping[str, SqlValue]]) -> list[list[Row]]:
         """All rows of a named query for each of several bindings, in their order: one way to the server and back."""
-        if not bindings:
+        return self.rows_all([(name, values) for values in bindings])
+
+    def rows_all(self, asked: Sequence[Bound]) -> list[list[Row]]:
+        """All rows of each of several named queries, in their order: one way to the server and back."""
+        return [cursor.fetchall() for cursor in self._send(asked, is_binary=True)]
+
+    def _send(self, asked: Sequence[Bound], *, is_binary: bool) -> list[psycopg.Cursor[TupleRow]]:
+        """Execute several named queries before the answer of the first is read."""
+        if not asked:
             return []
+        with self.connection.pipeline():
+            return [self._execute(name, values, is_binary=is_binary) for name, values in asked]
+
+    def _execute(self, name: str, values: Mapping[str, SqlValue], *, is_binary: bool) -> psycopg.Cursor[TupleRow]:
         try:
-            with self.connection.cursor(binary=True) as cursor:
-                cursor.executemany(self.queries[name], bindings, returning=True)
-                return [result.fetchall() for result in cursor.results()]
+            return self.connection.execute(self.queries[name], values, binary=is_binary)
         except (*UNFIT, errors.DataError) as error:
-            raise unfit_value(name, bindings[0], error) from error
+            raise unfit_value(name, values, error) from error
 
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
-        try:
-            return self.connection.execute(self.queries[name], values).rowcount
-        except (*UNFIT, errors.DataError) as error:
-            raise unfit_value(name, values, error) from error
+        return self._execute(name, values, is_binary=False).rowcount
+
+    def run_all(self, asked: Sequence[Bound]) -> list[int]:
+        """Execute several named queries in order, and give of each the number of rows that it changed: one way there and back."""
+        return [cursor.rowcount for cursor in self._send(asked, is_binary=False)]
 
     def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""

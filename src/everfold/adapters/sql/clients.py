@@ -1,6 +1,6 @@
 """Clients' lists in SQL. Each function is one call of `ConversationStore`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from everfold.adapters.sql.database import Database, Row, SqlValue
@@ -122,10 +122,15 @@ def _write(user_key: int, session_key: int, place: int, message: ClientMessage) 
 
 def forget_in_client_list(database: Database, user_key: int, session_key: int, seq: int) -> None:
     """Remove from a client's list what an erased message was hashed to: its own hash, and every one made with it."""
-    keys: dict[str, SqlValue] = {"user_key": user_key, "session_key": session_key, "seq": seq}
-    if database.run("forget_client_content", **keys):
-        database.run("forget_client_tail", **keys)
-        database.run("forget_client_chains", **keys)
+    place: dict[str, SqlValue] = {"user_key": user_key, "session_key": session_key, "seq": seq}
+    if database.run("forget_client_content", **place):
+        forget_client_chains(database, [place])
+
+
+def forget_client_chains(database: Database, places: Sequence[Mapping[str, SqlValue]]) -> None:
+    """Remove from clients' lists every hash that was made with a message of theirs that is forgotten, and with its place."""
+    names = ("forget_client_tail", "forget_client_chains")
+    database.run_all([(name, place) for place in places for name in names])
 
 
 def erase_client_list(database: Database, user_key: int, session_key: int) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NoReturn, cast
 
 from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_duration, to_micros
-from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.database import Bound, Database
 from everfold.adapters.sql.log import read_state, write_state
 from everfold.adapters.sql.packing import deflate, pack_row
 from everfold.adapters.sql.places import Place, Places
@@ -259,14 +259,21 @@ def replace_records(database: Database, records: Sequence[NewRecord], digests: S
     """Put what an erase made again in the place of what compactions had committed."""
     names = ("id", "generator", "tokens", "content_hash", "reads", "text", "pool")
     made = [digest_values(digest) for digest in digests]
-    database.run_each("replace_digest", [{name: values[name] for name in names} for values in made])
-    for record in records:
-        if not database.run(
+    asked: list[Bound] = [("replace_digest", {name: values[name] for name in names}) for values in made]
+    asked += [
+        (
             "replace_record",
-            compaction_id=record.compaction_id,
-            certificate=deflate(certificate_to_text(record.certificate)),
-            layout=zlib.compress(layout_to_bytes(record.layout), 1),
-        ):
+            {
+                "compaction_id": record.compaction_id,
+                "certificate": deflate(certificate_to_text(record.certificate)),
+                "layout": zlib.compress(layout_to_bytes(record.layout), 1),
+            },
+        )
+        for record in records
+    ]
+    changed = database.run_all(asked)[len(made) :]
+    for record, count in zip(records, changed, strict=True):
+        if not count:
             _session_of(database, record.compaction_id)  # refuses one that is not there
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from everfold.core.log.search_filters import SearchFilter
-from everfold.core.text.searching import SearchQuery
+from everfold.core.log.sessions import NO_END
+from everfold.core.text.searching import Corpus, SearchQuery, SearchTerm
 
 SqlValue: TypeAlias = int | float | bytes | str | None
 """What a column or a binding holds."""
@@ -17,6 +19,12 @@ NO_USER = 0
 """No user has this key: what is locked under it belongs to the whole store."""
 
 Row: TypeAlias = tuple[SqlValue, ...]
+
+Bound: TypeAlias = tuple[str, Mapping[str, SqlValue]]
+"""A named query with its bindings."""
+
+Indexed: TypeAlias = Literal["message", "item"]
+"""What an index of words is of."""
 
 
 class OwnerKeys:
@@ -63,8 +71,17 @@ class Database(Protocol):
     def rows_each(self, name: str, bindings: Sequence[Mapping[str, SqlValue]]) -> list[list[Row]]:
         """All rows of a named query for each of several bindings, in their order. To a server it is one way there and back."""
 
+    def rows_all(self, asked: Sequence[Bound]) -> list[list[Row]]:
+        """All rows of each of several named queries, in their order. To a server it is one way there and back."""
+
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
+
+    def run_all(self, asked: Sequence[Bound]) -> list[int]:
+        """Execute several named queries in order, and give of each the number of rows that it changed.
+
+        To a server it is one way there and back.
+        """
 
     def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
@@ -97,8 +114,39 @@ class Database(Protocol):
         """Note, within the transaction of an erase, that erased words are still in the files of the database."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermCounts:
+    """How often what a query looks for is in an index of words, within one user's rows.
+
+    Attributes:
+        words: How many rows hold each single word; of a common one it may be an estimate.
+        terms: How many hold each phrase and each beginning of words, where the database does not know it when it ranks.
+        whole: All rows and their words, where that is counted too.
+    """
+
+    words: Mapping[str, int]
+    terms: Mapping[SearchTerm, int] = field(default_factory=dict)
+    whole: Corpus = field(default=Corpus(0, 0))
+
+
 class WordIndex(Protocol):
     """What depends on how a database finds words. Rows are added, replaced and removed by named queries."""
+
+    def ask_counts(
+        self, kind: Indexed, query: SearchQuery, user_key: int, *, place: int | None = None, most_count: int = NO_END
+    ) -> list[Bound]:
+        """The queries that tell how many of a user's messages or items hold what is looked for.
+
+        Args:
+            kind: Messages or items.
+            query: What to look for.
+            user_key: Whose.
+            place: Of items, where only those of the user tier and of this place are asked for.
+            most_count: How far items are counted.
+        """
+
+    def read_counts(self, query: SearchQuery, found: Sequence[Sequence[Row]]) -> TermCounts:
+        """What these queries gave."""
 
     def find_messages(
         self,
@@ -108,7 +156,7 @@ class WordIndex(Protocol):
         agent_key: int | None,
         session_keys: Sequence[int],
         only: SearchFilter,
-        entry_counts: Mapping[str, int],
+        counts: TermCounts,
         limit_count: int,
     ) -> list[Row]:
         """The best messages of a user for a query, best first, of equal ones the newer.
@@ -119,20 +167,23 @@ class WordIndex(Protocol):
             agent_key: Only messages of this agent, when given.
             session_keys: Only messages that were appended to one of these sessions, when given.
             only: Only messages that it admits.
-            entry_counts: How many messages of the user hold each word of the query.
+            counts: How many messages of the user hold what is looked for.
             limit_count: How many.
 
         Returns:
             Rows of id, score, session id, sequence number, role, speaker and tokens.
         """
 
-    def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+    def find_items(
+        self, query: SearchQuery, user_key: int, *, place: int | None, counts: TermCounts, limit_count: int
+    ) -> list[Row]:
         """The best active items of a user, best first, of equal ones the newer: rows of content and score.
 
         Args:
             query: What to look for; it has a term.
             user_key: Whose items.
             place: Only items of the user tier and of this place, when given.
+            counts: How many items of the user hold what is looked for.
             limit_count: How many.
         """
 

@@ -162,7 +162,7 @@ def import_memory(
     head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch)
     move_version(database, user_key, memory.user_id, expected, head)
     for item in (one for revisions in memory.items for one in revisions):
-        write_item(database, user_key, item, written_revision=head.revision, forgets=False)
+        database.run_all(write_item(database, user_key, item, written_revision=head.revision, forgets=False))
     for topic in (one for revisions in memory.topics for one in revisions):
         write_topic(database, user_key, topic, forgets=False)
     for dream in memory.dreams:
@@ -184,7 +184,7 @@ def _restore_extractions(database: Database, user_key: int, extractions: Sequenc
         if database.row("find_extraction", extraction_id=extraction.id) is not None:
             raise ConflictError(f"the id {extraction.id} is taken; give the new one an id of its own", id=extraction.id)
         database.run("put_ordinal", user_key=user_key, ordinal=extraction.ordinal)
-        insert_extraction(database, user_key, extraction)
+        database.run_all(insert_extraction(database, user_key, extraction))
     database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)
 
 

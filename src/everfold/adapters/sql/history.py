@@ -7,10 +7,10 @@ from functools import partial
 from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
-from everfold.adapters.sql.clients import forget_in_client_list
+from everfold.adapters.sql.clients import forget_client_chains
 from everfold.adapters.sql.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sql.compaction import drop_drafts, replace_records
-from everfold.adapters.sql.database import Database, Row
+from everfold.adapters.sql.database import Bound, Database, Row, SqlValue
 from everfold.adapters.sql.log import write_state
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
@@ -26,7 +26,6 @@ from everfold.core.text.searching import (
     CANDIDATE_COUNT,
     SearchCandidate,
     SearchQuery,
-    bound_entries,
     choose_terms,
     order_hits,
 )
@@ -54,11 +53,15 @@ def search(
     if place is not None and (place.user_key != user_key or agent_key not in {None, place.agent_key}):
         return []
     stretches = [] if place is None else find_stretches(place.lineage, 1, NO_END)
-    row_count, sessions_count, others_count = cast(
-        "tuple[int, int, int]", database.row("count_user_rows", user_key=user_key, agent_key=agent_key)
+    rows, *counted = database.rows_all(
+        [
+            ("count_user_rows", {"user_key": user_key, "agent_key": agent_key}),
+            *database.words.ask_counts("message", query, user_key),
+        ]
     )
-    entry_counts = _count_words(database, query, user_key, most_count=bound_entries(row_count) + 1)
-    chosen = choose_terms(query, entry_counts, row_count=row_count)
+    row_count, sessions_count, others_count = cast("tuple[int, int, int]", rows[0])
+    counts = database.words.read_counts(query, counted)
+    chosen = choose_terms(query, counts.words, row_count=row_count)
     # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
     if len(session_keys) == sessions_count:
@@ -74,7 +77,7 @@ def search(
         agent_key=agent_key,
         session_keys=session_keys,
         only=only,
-        entry_counts=entry_counts,
+        counts=counts,
     )
     found = _find_enough(find, stretches, limit_count)
     places_of = {candidate.key: place for candidate, place in found}
@@ -96,17 +99,6 @@ def _find_enough(
         if len(found) >= limit_count or len(rows) < wanted:
             return found
         wanted *= 4
-
-
-def _count_words(database: Database, query: SearchQuery, user_key: int, *, most_count: int) -> dict[str, int]:
-    """How many messages hold each word, or `most_count` where there are more; exactly where that would be said of every word."""
-    words = list(query.words)
-    bounds = {"user_key": user_key, "most_count": most_count}
-    found = database.rows_each("count_search_word", [{**bounds, "word": key_words(user_key, word)} for word in words])
-    counts = {word: cast("int", rows[0][0]) if rows else 0 for word, rows in zip(words, found, strict=True)}
-    if most_count < NO_END and counts and min(counts.values()) >= most_count:
-        return _count_words(database, query, user_key, most_count=NO_END)  # the rarest is looked for all the same
-    return counts
 
 
 def _candidates(
@@ -164,10 +156,17 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     if not any(change.is_forgetting for change in erasure.memory):  # else memory's change says so
         begin_erase(database)
     _write_states(database, places, erasure)
-    database.run("erase_message", user_key=owner_key, message_id=message_id, erased_at=to_micros(erased_at))
-    database.run("delete_search_row", user_key=owner_key, message_id=message_id)
-    for sharing_id, _ in erasure.states:
-        forget_in_client_list(database, owner_key, places.place(sharing_id).session_key, erasure.seq)
+    erased: dict[str, SqlValue] = {"user_key": owner_key, "message_id": message_id}
+    asked: list[Bound] = [
+        ("erase_message", {**erased, "erased_at": to_micros(erased_at)}),
+        ("delete_search_row", erased),
+    ]
+    sharing: list[dict[str, SqlValue]] = [{**places.place(sharing_id).keys} for sharing_id, _ in erasure.states]
+    asked += [("drop_drafts", keys) for keys in sharing]
+    places_held = [{**keys, "seq": erasure.seq} for keys in sharing]
+    asked += [("forget_client_content", place) for place in places_held]
+    changed = database.run_all(asked)[-len(sharing) :]
+    forget_client_chains(database, [place for place, count in zip(places_held, changed, strict=True) if count])
     for row in erasure.search_rows:
         neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
             database, places, row.session_id, row.seq
@@ -224,7 +223,6 @@ def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
         )
     for session_id, state in erasure.states:
         write_state(database, places, session_id, state, expected_revision=state.revision - 1)
-        drop_drafts(database, places, session_id)
 
 
 def find_hashes(database: Database, places: Places, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:

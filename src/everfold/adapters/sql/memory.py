@@ -5,19 +5,21 @@ from dataclasses import replace
 from typing import cast
 
 from everfold.adapters.sql.access import begin_erase
-from everfold.adapters.sql.database import Database
+from everfold.adapters.sql.database import Bound, Database
 from everfold.adapters.sql.files import delete_file, write_file
-from everfold.adapters.sql.memory_items import write_item
+from everfold.adapters.sql.memory_items import read_version, write_item
 from everfold.adapters.sql.memory_records import (
     add_extraction,
     find_session_keys,
     keep_session_memory,
+    list_audit_rows,
     record_audit,
     write_cursor,
     write_dream,
     write_topic,
 )
 from everfold.adapters.sql.owners import find_user_key, get_user_key
+from everfold.core.memory.items import ItemId
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion, SessionMemory
 from everfold.core.primitives.ids import UserId
 from everfold.errors import ConflictError
@@ -26,10 +28,11 @@ from everfold.errors import ConflictError
 def read_memory_version(database: Database, user_id: UserId) -> MemoryVersion:
     """See `ItemStore.read_memory_version`."""
     user_key = find_user_key(database, user_id)
-    row = None if user_key is None else database.row("read_version_of_memory", user_key=user_key)
-    if row is None:
-        return MemoryVersion()
-    return MemoryVersion(revision=cast("int", row[0]), epoch=cast("int", row[1]))
+    return (
+        MemoryVersion()
+        if user_key is None
+        else read_version(database.rows("read_version_of_memory", user_key=user_key))
+    )
 
 
 def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
@@ -40,9 +43,10 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
     if change.is_forgetting:
         begin_erase(database)
     move_version(database, user_key, change.user_id, change.expected, head)
-    _write_rows(database, user_key, change)
+    asked = [*_write_rows(database, user_key, change)]
     if change.extraction is not None:
-        add_extraction(database, user_key, change.extraction)
+        asked += add_extraction(database, user_key, change.extraction)
+    database.run_all([*asked, *list_audit_rows(database, change.audit)])
     if change.session is not None:
         _keep_session(database, user_key, change.session)
     if change.dream is not None:
@@ -51,21 +55,27 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
         write_dream(database, user_key, dream)
     if change.read_through is not None:
         write_cursor(database, user_key, change.agent_id, change.read_through)
-    record_audit(database, change.audit)
     return head
 
 
-def _write_rows(database: Database, user_key: int, change: MemoryChange) -> None:
-    """Items, topics and files: what memory says."""
+def _write_rows(database: Database, user_key: int, change: MemoryChange) -> list[Bound]:
+    """Write items, topics and files, what memory says, and give what is to be run of it in the end."""
     revision = change.next_version.revision
+    asked: list[Bound] = []
+    written: set[ItemId] = set()
     for item in change.items:
-        write_item(database, user_key, item, written_revision=revision, forgets=change.forgets(item))
+        if item.id in written:  # the words of its revision before are to be there, so that they are taken away
+            database.run_all(asked)
+            asked, written = [], set()
+        written.add(item.id)
+        asked += write_item(database, user_key, item, written_revision=revision, forgets=change.forgets(item))
     for topic in change.topics:
         write_topic(database, user_key, topic, forgets=change.forgets(topic))
     for place in change.gone_files:
         delete_file(database, user_key, place)
     for file in change.files:
         write_file(database, user_key, file)
+    return asked
 
 
 def move_version(
@@ -90,8 +100,8 @@ def move_version(
             user=user_id,
         )
     if has_erased:
-        database.run("forget_snapshots", user_key=user_key, snapshot=b"")
-        database.run("forget_turn_recalls", user_key=user_key)
+        owner = {"user_key": user_key}
+        database.run_all([("forget_snapshots", {**owner, "snapshot": b""}), ("forget_turn_recalls", owner)])
 
 
 def _keep_session(database: Database, user_key: int, memory: SessionMemory) -> None:

@@ -6,18 +6,19 @@ from heapq import merge
 from itertools import chain, islice, product
 from typing import cast
 
-from everfold.adapters.sql.database import Database, Row, SqlValue
+from everfold.adapters.sql.database import Bound, Database, Row, SqlValue, TermCounts
 from everfold.adapters.sql.matching import key_words, write_item_scope
 from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key
 from everfold.adapters.sql.packing import pack_row, unpack_revisions, unpack_row
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf, index_item
+from everfold.core.memory.records import MemoryVersion, RelatedItems
 from everfold.core.memory.rows import item_from_bytes, item_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.text.searching import SearchQuery, choose_terms, part_terms
 from everfold.errors import ConflictError, NotFoundError
 
 LIKE_ENTRIES_COUNT = 500
-"""How many entries of the index `find_like` reads by rank: a word of more items tells no subject. So each costs the same,
+"""How many entries of the index `find_related` reads by rank: a word of more items tells no subject. So each costs the same,
 however many similar items there are. Source: own measurement, 1,000 appends of similar notes over 3,000 items."""
 NO_AGENT = -1
 """The place of an agent that nothing was ever stored for."""
@@ -53,8 +54,14 @@ def find_place(database: Database, agent_id: AgentId | None) -> int | None:
     return NO_AGENT if agent_key is None else agent_key
 
 
-def write_item(database: Database, user_key: int, item: Item, *, written_revision: int, forgets: bool) -> None:
-    """One more revision of an item, with its evidence and its words; of what is erased all that was before goes."""
+def write_item(
+    database: Database, user_key: int, item: Item, *, written_revision: int, forgets: bool
+) -> Sequence[Bound]:
+    """Write one more revision of an item; of what is erased all that was before goes.
+
+    Returns:
+        What is to be run to write its evidence and its words.
+    """
     place = 0 if item.tier == "user" else get_agent_key(database, item.agent_id)
     content = item_to_bytes(item)
     item_key = _make_room(database, user_key, item, content, forgets=forgets)
@@ -80,10 +87,12 @@ def write_item(database: Database, user_key: int, item: Item, *, written_revisio
         {"user_key": user_key, "item_key": item_key, "session_id": one.session_id, "seq": one.seq}
         for one in item.evidence
     ]
-    database.run_each("insert_evidence", quoted)
+    asked: list[Bound] = [("insert_evidence", one) for one in quoted]
     if item.status == "active":
         words = key_words(user_key, index_item(item))
-        database.run("insert_item_words", item_key=item_key, own=words, scope=write_item_scope(user_key, place=place))
+        scope = write_item_scope(user_key, place=place)
+        asked.append(("insert_item_words", {"item_key": item_key, "own": words, "scope": scope}))
+    return asked
 
 
 def _make_room(database: Database, user_key: int, item: Item, content: bytes, *, forgets: bool) -> int | None:
@@ -136,19 +145,23 @@ def _list_runs(
     database: Database, user_key: int, place: int | None, asked: ItemFilter, after_key: int
 ) -> Iterable[tuple[int, bytes]]:
     """Keys and contents in order: each status and shelf is a run of its own in an index, and the runs are merged."""
-    asking: list[dict[str, SqlValue]] = [
-        {
-            "user_key": user_key,
-            "place": place,
-            "status": status,
-            "shelf": shelf,
-            "after": after_key,
-            "limit_count": asked.limit_count,
-        }
-        for status, shelf in asked.runs
-    ]
-    found = database.rows_each("list_items" if place is None else "list_placed_items", asking)
-    return merge(*cast("list[list[tuple[int, bytes]]]", found))
+    asking = [_ask_run(user_key, place, run, after_key=after_key, limit_count=asked.limit_count) for run in asked.runs]
+    return merge(*cast("list[list[tuple[int, bytes]]]", database.rows_all(asking)))
+
+
+def _ask_run(
+    user_key: int, place: int | None, run: tuple[ItemStatus, Shelf], *, after_key: int, limit_count: int
+) -> Bound:
+    """Asks for the items of one status and shelf."""
+    bound: dict[str, SqlValue] = {
+        "user_key": user_key,
+        "place": place,
+        "status": run[0],
+        "shelf": run[1],
+        "after": after_key,
+        "limit_count": limit_count,
+    }
+    return "list_items" if place is None else "list_placed_items", bound
 
 
 def _list_changed(
@@ -189,17 +202,6 @@ def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
-def find_same(database: Database, user_id: UserId, identities: Sequence[str]) -> list[Item]:
-    """See `ItemStore.find_same`."""
-    user_key = find_user_key(database, user_id)
-    if user_key is None:
-        return []
-    asking: list[dict[str, SqlValue]] = [{"user_key": user_key, "identity": identity} for identity in identities]
-    rows = chain.from_iterable(database.rows_each("find_same_items", asking))
-    found = {cast("int", key): content for key, content in rows}
-    return [_read_item(found[key]) for key in sorted(found)]
-
-
 def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
     """See `ItemStore.find_quoting`."""
     if seq is None:
@@ -217,47 +219,73 @@ def search_items(
     if user_key is None:
         return []
     place = find_place(database, agent_id)
-    chosen = _choose_terms(database, query, user_key, place)
+    words = database.words
+    counts = words.read_counts(query, database.rows_all(words.ask_counts("item", query, user_key, place=place)))
+    chosen = choose_terms(query, counts.words, row_count=counts.whole.documents_count)
     if not chosen.terms:
         return []
-    rows = database.words.find_items(chosen, user_key, place=place, limit_count=limit_count)
+    rows = words.find_items(chosen, user_key, place=place, counts=counts, limit_count=limit_count)
     return [(_read_item(content), cast("float", score)) for content, score in rows]
 
 
-def find_like(
-    database: Database, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, *, limit_count: int
-) -> list[Item]:
-    """See `ItemStore.find_like`."""
+def find_related(
+    database: Database,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    *,
+    identities: Sequence[str] = (),
+    queries: Sequence[SearchQuery] = (),
+    like_count: int = 0,
+    block_count: int = 0,
+) -> RelatedItems:
+    """See `ItemStore.find_related`."""
     user_key = find_user_key(database, user_id)
     if user_key is None:
-        return []
+        return RelatedItems()
     place = find_place(database, agent_id)
-    rare, common = part_terms(query, _count_entries(database, query, user_key), entries_count=LIKE_ENTRIES_COUNT)
+    counting = [
+        database.words.ask_counts("item", query, user_key, most_count=LIKE_ENTRIES_COUNT + 1) for query in queries
+    ]
+    asked: list[Bound] = [
+        ("read_version_of_memory", {"user_key": user_key}),
+        _ask_run(user_key, place, ("active", "block"), after_key=0, limit_count=block_count),
+    ]
+    asked += [("find_same_items", {"user_key": user_key, "identity": identity}) for identity in identities]
+    found = iter(database.rows_all([*asked, *chain.from_iterable(counting)]))
+    version, block = read_version(next(found)), next(found)
+    same = dict(cast("Iterable[tuple[int, bytes]]", chain.from_iterable(islice(found, len(identities)))))
+    like: dict[bytes, None] = {}
+    for query, counted in zip(queries, counting, strict=True):
+        counts = database.words.read_counts(query, list(islice(found, len(counted))))
+        like |= dict.fromkeys(_find_like(database, query, counts, user_key, place, like_count))
+    return RelatedItems(
+        version=version,
+        same=tuple(_read_item(same[key]) for key in sorted(same)),
+        like=tuple(map(_read_item, like)),
+        block=tuple(_read_item(content) for _, content in block),
+    )
+
+
+def read_version(rows: Sequence[Row]) -> MemoryVersion:
+    """Where memory stands, from the row of a user; at the beginning where there is none."""
+    if not rows:
+        return MemoryVersion()
+    return MemoryVersion(revision=cast("int", rows[0][0]), epoch=cast("int", rows[0][1]))
+
+
+def _find_like(
+    database: Database,
+    query: SearchQuery,
+    counts: TermCounts,
+    user_key: int,
+    place: int | None,
+    limit_count: int,
+) -> list[bytes]:
+    """The contents of active items that share words with a query: rare ones, then common ones."""
+    rare, common = part_terms(query, counts.words, entries_count=LIKE_ENTRIES_COUNT)
     rows: list[Row] = []
     if rare.terms:
-        rows += database.words.find_items(rare, user_key, place=place, limit_count=limit_count)
+        rows += database.words.find_items(rare, user_key, place=place, counts=counts, limit_count=limit_count)
     if common.terms and len(rows) < limit_count:
         rows += database.words.find_newest_items(common, user_key, place=place, limit_count=limit_count)
-    contents = dict.fromkeys(cast("bytes", row[0]) for row in rows)
-    return list(map(_read_item, islice(contents, limit_count)))
-
-
-def _count_entries(database: Database, query: SearchQuery, user_key: int) -> dict[str, int]:
-    """How many items hold each word of a query, or that they are more than `LIKE_ENTRIES_COUNT`."""
-    words = list(query.words)
-    most_count = LIKE_ENTRIES_COUNT + 1
-    asking: list[dict[str, SqlValue]] = [
-        {"word": key_words(user_key, word), "user_key": user_key, "most_count": most_count} for word in words
-    ]
-    found = database.rows_each("count_item_word_entries", asking)
-    return {word: cast("int", rows[0][0]) for word, rows in zip(words, found, strict=True)}
-
-
-def _choose_terms(database: Database, query: SearchQuery, user_key: int, place: int | None) -> SearchQuery:
-    """The query without the terms that most items hold, where there are many; see `everfold.core.text.searching`."""
-    words = list(query.words)
-    scopes = [write_item_scope(user_key, place=one) for one in {0, place or 0}]
-    asking = [*(key_words(user_key, word) for word in words), *scopes]
-    found = database.rows_each("count_item_word", [{"word": word, "user_key": user_key} for word in asking])
-    counts = [cast("int", rows[0][0]) if rows else 0 for rows in found]
-    return choose_terms(query, dict(zip(words, counts, strict=False)), row_count=sum(counts[len(words) :]))
+    return list(islice(dict.fromkeys(cast("bytes", row[0]) for row in rows), limit_count))

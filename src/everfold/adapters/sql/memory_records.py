@@ -6,11 +6,11 @@ from itertools import chain, groupby
 from typing import cast
 
 from everfold.adapters.sql.codec import blob_to_text, text_to_blob, to_micros
-from everfold.adapters.sql.database import Database, Row, SqlValue
+from everfold.adapters.sql.database import Bound, Database, Row, SqlValue
 from everfold.adapters.sql.memory_items import check_follows, find_place
 from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
 from everfold.adapters.sql.packing import pack_row, unpack_row
-from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, SessionMemory
+from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion, SessionMemory
 from everfold.core.memory.rows import (
     audit_from_bytes,
     audit_to_bytes,
@@ -79,7 +79,11 @@ def list_topic_histories(database: Database, user_id: UserId) -> list[list[Topic
     user_key = find_user_key(database, user_id)
     if user_key is None:
         return []
-    return _read_histories(database, user_key, database.rows("read_all_topics", user_key=user_key))
+    owner = {"user_key": user_key}
+    topics, revisions = database.rows_all([("read_all_topics", owner), ("list_all_topic_revisions", owner)])
+    revisions.sort(key=lambda row: cast("tuple[int, int]", row[:2]))
+    older = {key: [content for *_, content in group] for key, group in groupby(revisions, key=lambda row: row[0])}
+    return [_read_history(older.get(key, []), newest) for key, newest in topics]
 
 
 def _read_histories(database: Database, user_key: int, rows: Sequence[Row]) -> list[list[Topic]]:
@@ -87,9 +91,13 @@ def _read_histories(database: Database, user_key: int, rows: Sequence[Row]) -> l
     keys: list[dict[str, SqlValue]] = [{"user_key": user_key, "topic_key": topic_key} for topic_key, _ in rows]
     older = database.rows_each("list_topic_revisions", keys)
     return [
-        [topic_from_bytes(cast("bytes", content)) for (content,) in (*before, (newest,))]
+        _read_history([content for (content,) in before], newest)
         for (_, newest), before in zip(rows, older, strict=True)
     ]
+
+
+def _read_history(older: Sequence[SqlValue], newest: SqlValue) -> list[Topic]:
+    return [topic_from_bytes(cast("bytes", content)) for content in (*older, newest)]
 
 
 # --- dreams and what they read ----------------------------------------------------------------------------------------
@@ -144,24 +152,17 @@ def _make_dream(content: SqlValue, topics: Sequence[SqlValue]) -> Dream:
     return dream_from_bytes(cast("bytes", content), [topic_from_bytes(cast("bytes", topic)) for topic in topics])
 
 
-def add_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
-    """Store an extraction under the user's next ordinal; one that is stored already is refused by its id."""
-    database.run("count_extraction", user_key=user_key)
-    insert_extraction(database, user_key, extraction)
+def add_extraction(database: Database, user_key: int, extraction: Extraction) -> Sequence[Bound]:
+    """What is to be run to store an extraction under the user's next ordinal; one that is stored is refused by its id."""
+    return [("count_extraction", {"user_key": user_key}), *insert_extraction(database, user_key, extraction)]
 
 
-def insert_extraction(database: Database, user_key: int, extraction: Extraction) -> None:
-    """Store an extraction under the user's last ordinal."""
-    agent_key = get_agent_key(database, extraction.agent_id)
-    database.run(
-        "insert_extraction",
-        user_key=user_key,
-        agent_key=agent_key,
-        id=extraction.id,
-        session_id=extraction.session_id,
-        content=pack_row(extraction_to_bytes(extraction)),
-    )
-    database.run("note_waiting", user_key=user_key, agent_key=agent_key, made_at=to_micros(extraction.made_at))
+def insert_extraction(database: Database, user_key: int, extraction: Extraction) -> Sequence[Bound]:
+    """What is to be run to store an extraction under the user's last ordinal."""
+    owner: dict[str, SqlValue] = {"user_key": user_key, "agent_key": get_agent_key(database, extraction.agent_id)}
+    content = pack_row(extraction_to_bytes(extraction))
+    stored = {**owner, "id": extraction.id, "session_id": extraction.session_id, "content": content}
+    return [("insert_extraction", stored), ("note_waiting", {**owner, "made_at": to_micros(extraction.made_at)})]
 
 
 def list_dreamable(database: Database, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
@@ -249,10 +250,17 @@ def _run_owned(database: Database, name: str, user_id: UserId, agent_id: AgentId
 
 def read_session_memory(database: Database, session_id: SessionId) -> SessionMemory:
     """See `MemoryRecordStore.read_session_memory`."""
+    return read_memory_of(database, session_id)[1]
+
+
+def read_memory_of(database: Database, session_id: SessionId) -> tuple[MemoryVersion, SessionMemory]:
+    """See `MemoryRecordStore.read_memory_of`."""
     row = database.row("read_session_memory", session_id=session_id)
     if row is None:
         raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
-    return _read_kept(session_id, row)
+    revision, epoch, *kept = row
+    version = MemoryVersion(revision=cast("int", revision or 0), epoch=cast("int", epoch or 0))
+    return version, _read_kept(session_id, kept)
 
 
 def find_session_keys(database: Database, session_id: SessionId) -> tuple[int, int]:
@@ -328,10 +336,23 @@ def keep_session_memory(database: Database, session_key: int, user_key: int, mem
 
 def record_audit(database: Database, entries: Sequence[AuditEntry]) -> None:
     """See `MemoryRecordStore.record_audit`."""
-    for entry in entries:
-        user_key = get_user_key(database, entry.user_id)
-        content = pack_row(audit_to_bytes(entry))
-        database.run("insert_audit", user_key=user_key, at=to_micros(entry.at), action=entry.action, content=content)
+    database.run_all(list_audit_rows(database, entries))
+
+
+def list_audit_rows(database: Database, entries: Sequence[AuditEntry]) -> Sequence[Bound]:
+    """What is to be run to keep entries of the audit."""
+    return [
+        (
+            "insert_audit",
+            {
+                "user_key": get_user_key(database, entry.user_id),
+                "at": to_micros(entry.at),
+                "action": entry.action,
+                "content": pack_row(audit_to_bytes(entry)),
+            },
+        )
+        for entry in entries
+    ]
 
 
 def list_audit(

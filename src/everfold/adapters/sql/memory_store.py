@@ -47,11 +47,10 @@ class SqlMemory(Connections):
         return await self._read_at_once(memory_items.list_items, user_id, agent_id, asked)
 
     list_revisions = reads_at_once(memory_items.list_revisions)
-    # What is decided over them names the version of memory that it expects: they need not be of one moment.
-    find_same = reads(memory_items.find_same)
     find_quoting = reads(memory_items.find_quoting)
     search_items = reads(memory_items.search_items)
-    find_like = reads(memory_items.find_like)
+    # What is decided over them names the version that was read first: they need not be of one moment.
+    find_related = reads(memory_items.find_related)
 
     # --- topics
 
@@ -73,6 +72,7 @@ class SqlMemory(Connections):
 
     # --- records
 
+    read_memory_of = reads(memory_records.read_memory_of)
     read_session_memory = reads(memory_records.read_session_memory)
     write_session_memory = writes(memory_records.write_session_memory)
     record_audit = notes(memory_records.record_audit)

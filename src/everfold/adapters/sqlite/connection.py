@@ -24,7 +24,7 @@ from typing import cast
 import apsw
 
 from everfold.adapters.sql.codec import to_micros
-from everfold.adapters.sql.database import OwnerKeys, Row, SqlValue
+from everfold.adapters.sql.database import Bound, OwnerKeys, Row, SqlValue
 from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
 from everfold.adapters.sql.packed_messages import sql_pack_message
 from everfold.adapters.sql.packing import sql_deflate, sql_pack_row, sql_unpack_row
@@ -145,6 +145,10 @@ class Database:
         """All rows of a named query for each of several bindings, in their order."""
         return [self.rows(name, **values) for values in bindings]
 
+    def rows_all(self, asked: Sequence[Bound]) -> list[list[Row]]:
+        """All rows of each of several named queries, in their order."""
+        return [self.rows(name, **values) for name, values in asked]
+
     def run(self, name: str, **values: SqlValue) -> int:
         """Execute a named query and give the number of rows that it changed."""
         try:
@@ -152,6 +156,10 @@ class Database:
         except UNFIT as error:
             raise unfit_value(name, values, error) from error
         return self.connection.changes()
+
+    def run_all(self, asked: Sequence[Bound]) -> list[int]:
+        """Execute several named queries in order, and give of each the number of rows that it changed."""
+        return [self.run(name, **values) for name, values in asked]
 
     def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""

@@ -1,13 +1,14 @@
 """The index of words in SQLite: full-text tables whose rows have the keys of messages and of items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from everfold.adapters.sql.database import Database, Row
-from everfold.adapters.sql.matching import write_filter
+from everfold.adapters.sql.database import Bound, Database, Indexed, Row, TermCounts
+from everfold.adapters.sql.matching import key_words, write_filter, write_item_scope
 from everfold.adapters.sqlite.matching import write_item_match, write_match
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
-from everfold.core.text.searching import BEFORE_WEIGHT, SearchQuery
+from everfold.core.log.sessions import NO_END
+from everfold.core.text.searching import BEFORE_WEIGHT, Corpus, SearchQuery
 
 REWRITE_SHARE = 50
 """Taking one row's words out of the index costs what writing so many rows anew does.
@@ -22,6 +23,24 @@ class SqliteWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def ask_counts(
+        self, kind: Indexed, query: SearchQuery, user_key: int, *, place: int | None = None, most_count: int = NO_END
+    ) -> list[Bound]:
+        """See the protocol."""
+        words = [key_words(user_key, word) for word in sorted(query.words)]
+        if kind == "message":
+            return [("count_search_word", {"word": word}) for word in words]
+        if most_count < NO_END:
+            return [("count_item_word_entries", {"word": word, "most_count": most_count}) for word in words]
+        scopes = [write_item_scope(user_key, place=one) for one in sorted({0, place or 0})]
+        return [("count_item_word", {"word": word}) for word in (*words, *scopes)]
+
+    def read_counts(self, query: SearchQuery, found: Sequence[Sequence[Row]]) -> TermCounts:
+        """See the protocol. What is beyond the words are scopes, which all rows are in."""
+        words, counts = sorted(query.words), [cast("int", rows[0][0]) if rows else 0 for rows in found]
+        rows_count = sum(counts[len(words) :])
+        return TermCounts(words=dict(zip(words, counts, strict=False)), whole=Corpus(rows_count, 0))
+
     def find_messages(
         self,
         query: SearchQuery,
@@ -30,7 +49,7 @@ class SqliteWords:
         agent_key: int | None,
         session_keys: Sequence[int],
         only: SearchFilter,
-        entry_counts: Mapping[str, int],  # noqa: ARG002 - the index knows
+        counts: TermCounts,  # noqa: ARG002 - the index knows
         limit_count: int,
     ) -> list[Row]:
         """See the protocol. Without a filter messages are looked up only for the rows that are given."""
@@ -47,7 +66,15 @@ class SqliteWords:
             **write_filter(only),
         )
 
-    def find_items(self, query: SearchQuery, user_key: int, *, place: int | None, limit_count: int) -> list[Row]:
+    def find_items(
+        self,
+        query: SearchQuery,
+        user_key: int,
+        *,
+        place: int | None,
+        counts: TermCounts,  # noqa: ARG002 - the index knows
+        limit_count: int,
+    ) -> list[Row]:
         """See the protocol."""
         match = write_item_match(query, user_key, place=place)
         return self._database.rows("search_items", match=match, limit_count=limit_count)

@@ -37,6 +37,23 @@ class MemoryVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedItems:
+    """What a decision about new items is made over.
+
+    Attributes:
+        version: Where memory stood before the rest was read.
+        same: The items with the identities, whatever their status, in the order in which memory first had them.
+        like: Active items that share words with the queries, each once.
+        block: The first active items of the block.
+    """
+
+    version: MemoryVersion = MemoryVersion()
+    same: tuple[Item, ...] = ()
+    like: tuple[Item, ...] = ()
+    block: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemory:
     """What a session's memory work has come to.
 

@@ -41,10 +41,12 @@ class Progress:
     Attributes:
         stored: What the store holds.
         now: What is so; the store may be up to `CURSOR_COUNT` messages behind.
+        epoch: That of memory when the store was read: what is read or appended later was there in it.
     """
 
     stored: SessionMemory
     now: SessionMemory
+    epoch: int = 0
 
 
 async def extract_said(
@@ -70,22 +72,27 @@ async def extract_said(
         last_seq: The newest message to look at.
         report: Is told why the pass ended early.
         progress: What the last call gave; None reads it from the store.
-        said: Messages that the caller has, so that they are not read again. Used only with an epoch, and where they are
-            all that is due.
-        epoch: That of memory before `said` were appended.
+        said: Messages that the caller has, so that they are not read again. Used only where they are all that is due, and an
+            epoch is known that is older than they are: that of the progress, or the given one.
+        epoch: That of memory before `said` were appended; None where it was not read.
 
     Returns:
         How far the pass is; None where not even that could be read.
     """
     try:
         for _ in range(_MOST_TRIES):
-            progress = progress or await _begin(rememberer, record)
+            if progress is None:
+                progress = await _begin(rememberer, record)
+                if epoch is None:
+                    said = ()
+                else:
+                    progress = replace(progress, epoch=epoch)
             if progress.now.extracted_seq >= last_seq:
                 return progress
             try:
-                return await _run(log, rememberer, record, progress, last_seq, said if epoch is not None else (), epoch)
+                return await _run(log, rememberer, record, progress, last_seq, said)
             except ConflictError:
-                progress, said, epoch = None, (), None
+                progress, epoch = None, None
         report(ConflictError(f"session {record.id}: others moved its cursor; tried again later", session=record.id))
     except StoreError as error:
         report(error)
@@ -106,7 +113,7 @@ async def store_progress(rememberer: Rememberer, progress: Progress) -> Progress
         except ConflictError:
             progress = _rebase(progress, await rememberer.store.read_session_memory(progress.now.session_id))
             continue
-        return Progress(stored=progress.now, now=progress.now)
+        return replace(progress, stored=progress.now)
     raise ConflictError(
         f"session {progress.now.session_id}: others changed what is kept of its memory {_MOST_TRIES} times in a row",
         session=progress.now.session_id,
@@ -117,25 +124,26 @@ def _rebase(progress: Progress, found: SessionMemory) -> Progress:
     """The same progress over what the store holds by now; nothing to do where it is as far already."""
     before, now = progress.stored, progress.now
     if found.extracted_seq >= now.extracted_seq:
-        return Progress(stored=found, now=found)
+        return replace(progress, stored=found, now=found)
     moved = replace(
         found,
         extracted_seq=now.extracted_seq,
         tokens_count=found.tokens_count + max(now.tokens_count - before.tokens_count, 0),
         calls_count=found.calls_count + max(now.calls_count - before.calls_count, 0),
     )
-    return Progress(stored=found, now=moved)
+    return replace(progress, stored=found, now=moved)
 
 
 async def _begin(rememberer: Rememberer, record: SessionRecord) -> Progress:
     """What the store holds; a branch begins behind what its parent has looked at of what they share."""
-    stored = await rememberer.store.read_session_memory(record.id)
+    version, stored = await rememberer.store.read_memory_of(record.id)
     if record.parent_id is None or stored.extracted_seq >= record.branch_seq:
-        return Progress(stored=stored, now=stored)
+        return Progress(stored=stored, now=stored, epoch=version.epoch)
     parent = await rememberer.store.read_session_memory(record.parent_id)
-    begun = max(stored.extracted_seq, min(record.branch_seq, parent.extracted_seq))
+    begun_seq = max(stored.extracted_seq, min(record.branch_seq, parent.extracted_seq))
     read_seq = max(stored.model_seq, min(record.branch_seq, parent.model_seq))
-    return Progress(stored=stored, now=replace(stored, extracted_seq=begun, model_seq=read_seq))
+    begun = replace(stored, extracted_seq=begun_seq, model_seq=read_seq)
+    return Progress(stored=stored, now=begun, epoch=version.epoch)
 
 
 async def _run(
@@ -145,7 +153,6 @@ async def _run(
     progress: Progress,
     last_seq: int,
     said: Sequence[Message],
-    epoch: int | None,
 ) -> Progress:
     """Page by page, as long as there is something due.
 
@@ -155,7 +162,6 @@ async def _run(
     while (done_seq := progress.now.extracted_seq) < last_seq:
         page = _cut(said, done_seq, last_seq)
         if not page:
-            epoch = (await rememberer.store.read_memory_version(record.user_id)).epoch
             page = await log.read_messages(record.id, _next_seqs(done_seq, last_seq))
         candidates, end_seq = await _find(page, record, after_seq=done_seq)
         end_seq = end_seq or min(done_seq + PAGE_COUNT, last_seq)
@@ -172,11 +178,11 @@ async def _run(
                 written_by="heuristic",
                 actor=ACTOR,
                 of=of,
-                epoch=epoch,
+                epoch=progress.epoch,
             )
             if taken.is_dropped:
                 raise ConflictError(f"session {record.id}: something was erased meanwhile", session=record.id)
-        progress = Progress(stored=progress.stored, now=_advance(progress.now, page, end_seq))
+        progress = replace(progress, now=_advance(progress.now, page, end_seq))
         if candidates or end_seq - progress.stored.extracted_seq >= CURSOR_COUNT:
             progress = await store_progress(rememberer, progress)
     return progress

@@ -6,6 +6,7 @@ from typing import Final
 
 from everfold.core.extraction.candidates import clean_candidate
 from everfold.core.memory.items import Candidate, Item, ItemId, ItemStatus
+from everfold.core.memory.records import MemoryVersion
 from everfold.core.merging.decisions import LIKE_COUNT, Known, list_identities
 from everfold.core.merging.edits import is_visible, list_links
 from everfold.core.primitives.ids import AgentId, UserId
@@ -20,24 +21,34 @@ _MOST_HOPS: Final = 8
 """How far what superseded an item is followed, from one to the next."""
 
 
-async def load_known(store: MemoryStore, candidates: Sequence[Candidate], user_id: UserId, agent_id: AgentId) -> Known:
-    """What a decision about candidates is made over: the block, and the few items that the candidates are about.
+async def load_known(
+    store: MemoryStore, candidates: Sequence[Candidate], user_id: UserId, agent_id: AgentId
+) -> tuple[MemoryVersion, Known]:
+    """What a decision about candidates is made over, the block and the few items that they are about, and where memory stood.
 
     O(candidates), whatever memory has.
     """
-    same = await store.find_same(user_id, list_identities(candidates, agent_id)) if candidates else []
-    like: dict[ItemId, Item] = {}
-    for number, statement in enumerate(dict.fromkeys(clean_candidate(one).statement for one in candidates), 1):
-        if number % _STEP_COUNT == 0:
-            await asyncio.sleep(0)  # a store in memory never waits
-        query = plan_query(statement)
-        found = await store.find_like(query, user_id, agent_id, limit_count=LIKE_COUNT)
-        like |= {item.id: item for item in found}
+    statements = dict.fromkeys(clean_candidate(one).statement for one in candidates)
+    queries = [plan_query(statement) for statement in statements]
+    found = await store.find_related(
+        user_id,
+        agent_id,
+        identities=list_identities(candidates, agent_id) if candidates else (),
+        queries=queries[:_STEP_COUNT],
+        like_count=LIKE_COUNT,
+        block_count=_PAGE_COUNT,
+    )
+    like = {item.id: item for item in found.like}
+    for begin in range(_STEP_COUNT, len(queries), _STEP_COUNT):
+        await asyncio.sleep(0)  # a store in memory never waits
+        step = queries[begin : begin + _STEP_COUNT]
+        more = await store.find_related(user_id, agent_id, queries=step, like_count=LIKE_COUNT)
+        like |= {item.id: item for item in more.like}
     named = [candidate.replaces for candidate in candidates if candidate.replaces is not None]
-    for item_id in (*named, *(item.superseded_by for item in same if item.superseded_by is not None)):
+    for item_id in (*named, *(item.superseded_by for item in found.same if item.superseded_by is not None)):
         like |= {item.id: item for item in await _follow(store, item_id, user_id, agent_id)}
-    block = await list_block_items(store, user_id, agent_id)
-    return Known(block=tuple(block), same=tuple(same), like=tuple(like.values()))
+    block = found.block if len(found.block) < _PAGE_COUNT else await list_block_items(store, user_id, agent_id)
+    return found.version, Known(block=tuple(block), same=found.same, like=tuple(like.values()))
 
 
 async def _follow(store: MemoryStore, item_id: ItemId, user_id: UserId, agent_id: AgentId) -> list[Item]:

@@ -144,12 +144,11 @@ class Recollector:
                 live.stored_recall if self.policy.is_structured else shown
             )  # else every handle finds so
             return shown
-        notes = await self.messages.read_notes(live.record.id, [live.state.turn_seq]) if live.state.turn_seq else []
         space = measure_turn_space(
             live.state,
             live.layout,
             live.budget(turn.limit_tokens),
-            turn_sum_tokens=sum([note.sum_tokens for note in notes]),
+            turn_sum_tokens=await self._read_turn_sum(live),
             note=note_turn(live),
             has_steps=await self._had_steps(live),
         )
@@ -157,6 +156,13 @@ class Recollector:
         delta = await self._delta(live, kept, head, space_tokens=space)
         recalled = await self._recall(live, question, space - estimate_text_tokens(delta), (kept.snapshot, delta))
         return TurnRecall(turn, delta, recalled)
+
+    async def _read_turn_sum(self, live: LiveSession) -> int:
+        """The prefix sum at the turn's user message. On the first step the state has it."""
+        state = live.state
+        if state.turn_seq in (0, state.safe_seq):
+            return state.safe_sum_tokens if state.turn_seq else 0
+        return sum([note.sum_tokens for note in await self.messages.read_notes(live.record.id, [state.turn_seq])])
 
     async def _had_steps(self, live: LiveSession) -> bool:
         """Whether the session has tools, or what its window shows up to the turn's user message has results of any."""
@@ -179,8 +185,7 @@ class Recollector:
         tries = Tries(f"what memory shows in session {live.record.id}", session=live.record.id)
         while True:
             await tries.begin()
-            head = await self.store.read_memory_version(live.record.user_id)
-            kept = await self.store.read_session_memory(live.record.id)
+            head, kept = await self.store.read_memory_of(live.record.id)
             if kept.has_snapshot and kept.snapshot_compaction == live.state.compaction_id:
                 return head, kept
             made = await self._compose(live)
@@ -259,6 +264,7 @@ class Recollector:
             return ""
         if not self.policy.is_structured and not any(shown.digest_id for shown in live.layout.ranges):
             return ""
+        await load_shown(self.messages, live)  # the window reads them anyway, and the message is mostly among them
         messages = await live.load_messages(self.messages, [seq])
         text = messages[seq].view.text
         return "" if asks_nothing(text) else text

@@ -66,13 +66,14 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Decision:
-    """What is to be written; None for nothing."""
+    """What is to be written, over memory as it stood; None for nothing."""
 
+    head: MemoryVersion
     change: MemoryChange | None
     merge: Merge
 
 
-_Decide = Callable[[MemoryVersion], Awaitable[_Decision]]
+_Decide = Callable[[], Awaitable[_Decision]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +115,16 @@ class Rememberer:
             ConflictError: others changed memory first for as long as `Patience` says.
         """
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
+            head, known = await load_known(self.store, candidates, user_id, agent_id)
             if epoch is not None and head.epoch != epoch:
-                return _Decision(change=None, merge=Merge())
+                return _Decision(head=head, change=None, merge=Merge())
             author = self._sign(user_id, agent_id, written_by)
-            known = await load_known(self.store, candidates, user_id, agent_id)
             steps = plan_merge_stepwise(candidates, known, policy=self.policy, author=author, new_ids=self._new_ids())
             merge = await finish_pausing(steps)
             extraction = self._record(of, merge, author) if of else None
             if not merge.items and extraction is None and session is None:
-                return _Decision(change=None, merge=merge)
+                return _Decision(head=head, change=None, merge=merge)
             entry = _audit(author, "extract" if of else "write", actor, merge.seen, _count(merge))
             change = MemoryChange(
                 user_id=user_id,
@@ -134,7 +135,7 @@ class Rememberer:
                 session=session,
                 audit=(entry,),
             )
-            return _Decision(change=change, merge=merge)
+            return _Decision(head=head, change=change, merge=merge)
 
         done = await self._write(user_id, decide)
         if epoch is not None and done.head.epoch != epoch:
@@ -162,10 +163,10 @@ class Rememberer:
         """
         add = Add(statement=statement, tier=tier, item_kind=kind, valid_to=valid_to)
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             candidate = enter_candidate(add, author)
-            known = await load_known(self.store, [candidate], user_id, agent_id)
+            head, known = await load_known(self.store, [candidate], user_id, agent_id)
             merge = plan_add(candidate, known, policy=self.policy, author=author, new_ids=self._new_ids())
             return self._decide(head, author, merge, actor)
 
@@ -191,7 +192,8 @@ class Rememberer:
             ForbiddenError: the writer has less authority than the item.
         """
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
+            head = await self.store.read_memory_version(user_id)
             item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
             author = self._sign(user_id, agent_id or item.agent_id, written_by)
             edited = plan_edit(item, statement, now=author.now, written_by=written_by)
@@ -216,7 +218,8 @@ class Rememberer:
             InvalidInputError: the item is not in quarantine.
         """
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
+            head = await self.store.read_memory_version(user_id)
             item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
             author = self._sign(user_id, agent_id or item.agent_id, "user")
             released = plan_release(item, now=author.now)
@@ -239,7 +242,8 @@ class Rememberer:
         Errors as in `edit`. Reads every superseded item of the user.
         """
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
+            head = await self.store.read_memory_version(user_id)
             revisions = await self._read(item_id, user_id, agent_id, expected_revision)
             if written_by == "agent":
                 require_authority(revisions[-1], written_by)
@@ -268,10 +272,10 @@ class Rememberer:
             LimitError: the block would be over its budget in the end.
         """
 
-        async def decide(head: MemoryVersion) -> _Decision:
+        async def decide() -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             entered = [enter_candidate(one, author) for one in operations if isinstance(one, Add)]
-            known = await load_known(self.store, entered, user_id, agent_id)
+            head, known = await load_known(self.store, entered, user_id, agent_id)
             merge = plan_operations(operations, known, policy=self.policy, author=author, new_ids=self._new_ids())
             return self._decide(head, author, merge, actor)
 
@@ -294,7 +298,7 @@ class Rememberer:
         self, head: MemoryVersion, author: Author, merge: Merge, actor: str, *, action: AuditAction = "write"
     ) -> _Decision:
         if not merge.items:
-            return _Decision(change=None, merge=merge)
+            return _Decision(head=head, change=None, merge=merge)
         change = MemoryChange(
             user_id=author.user_id,
             agent_id=author.agent_id,
@@ -302,7 +306,7 @@ class Rememberer:
             items=merge.items,
             audit=(_audit(author, action, actor, merge.seen, _count(merge)),),
         )
-        return _Decision(change=change, merge=merge)
+        return _Decision(head=head, change=change, merge=merge)
 
     async def _decide_items(
         self,
@@ -323,8 +327,8 @@ class Rememberer:
         """Write what is decided, in turn with the user's other writers; decided again where memory has changed meanwhile."""
 
         async def attempt() -> Remembered | None:
-            head = await self.store.read_memory_version(user_id)
-            decision = await decide(head)
+            decision = await decide()
+            head = decision.head
             if decision.change is not None:
                 try:
                     head = await change_memory(self.store, decision.change, stream=self.stream)

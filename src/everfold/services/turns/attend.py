@@ -31,7 +31,12 @@ class Attendant:
     progress: Progress | None = None
 
     async def begin(self, live: LiveSession) -> MemoryVersion | None:
-        """Where memory stands before an append; None where that cannot be read, which holds nothing up."""
+        """Where memory stands before an append; None where that is not asked for, or cannot be read, which holds nothing up.
+
+        How far the messages have been looked at tells the epoch too, so that a turn asks for neither.
+        """
+        if self.progress is not None and not self._tells:
+            return None
         try:
             return await self.memory.store.read_memory_version(live.record.user_id)
         except StoreError as error:
@@ -53,7 +58,7 @@ class Attendant:
         await self._extract_soon(live)
         if self.memory.embedding is not None:
             await self._do_later(live, EmbedUser(user_id=live.record.user_id))
-        if head is not None and self.memory.stream.plugins.hears(MemoryWrite):
+        if head is not None and self._tells:
             await self.tell(live, head)
 
     async def _extract_soon(self, live: LiveSession) -> None:
@@ -90,7 +95,12 @@ class Attendant:
     async def catch_up(self, live: LiveSession) -> None:
         """Extract from messages that no append has read: imported ones, or appended by a process that was killed."""
         if self.progress is None or self.progress.now.extracted_seq < live.state.last_seq:
-            await self.take(live, (), await self.begin(live))
+            await self.take(live, (), await self.begin(live) if self._tells else None)
+
+    @property
+    def _tells(self) -> bool:
+        """Whether plug-ins are told of what memory gains."""
+        return self.memory.stream.plugins.hears(MemoryWrite)
 
     async def tell(self, live: LiveSession, before: MemoryVersion) -> None:
         """Tell the plug-ins what memory has gained since a moment."""

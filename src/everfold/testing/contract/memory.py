@@ -11,7 +11,7 @@ import pytest
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Shelf
 from everfold.core.memory.records import MemoryChange, MemoryVersion
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.core.text.searching import plan_query
+from everfold.core.text.searching import SearchQuery, plan_query
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError, StoreUnavailableError
 from everfold.ports.stores import Store
 from everfold.testing.contract.history import find, places
@@ -53,6 +53,18 @@ async def list_ids(store: Store, user_id: UserId = ADA, agent_id: AgentId | None
     return ids(await store.list_items(user_id, agent_id, **{"limit_count": 99, **asked}))  # type: ignore[arg-type]  # by name
 
 
+async def find_same(store: Store, user_id: UserId, identities: Sequence[str]) -> list[Item]:
+    """The items with these identities."""
+    return list((await store.find_related(user_id, None, identities=identities)).same)
+
+
+async def find_like(
+    store: Store, query: SearchQuery, user_id: UserId, agent_id: AgentId, *, limit_count: int
+) -> list[Item]:
+    """The items that share words with a query."""
+    return list((await store.find_related(user_id, agent_id, queries=[query], like_count=limit_count)).like)
+
+
 class ItemContract:
     """Items are read as they were written, to whom they are for, and a change is written whole or not at all."""
 
@@ -84,7 +96,7 @@ class ItemContract:
         """A user whom nobody knows has an empty memory, and asking does not change that."""
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
         assert await list_ids(store, NOBODY) == await find_items(store, "berth", user_id=NOBODY) == []
-        assert await store.find_same(NOBODY, ["x"]) == []
+        assert await find_same(store, NOBODY, ["x"]) == []
         assert await store.find_quoting(SessionId("ses_nobody"), 1) == []
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
 
@@ -258,8 +270,8 @@ class ItemContract:
         await put(store, shared)
         assert await list_ids(store, ADA, CLERK) == await find_items(store, "ferry", agent_id=CLERK) == ["itm_1"]
         assert await find_items(store, "crane") == []
-        assert await store.find_same(ADA, [note.identity]) == []
-        assert await store.find_same(ADA, [shared.identity]) == [shared]
+        assert await find_same(store, ADA, [note.identity]) == []
+        assert await find_same(store, ADA, [shared.identity]) == [shared]
 
     async def test_the_same_is_found(self, store: Store) -> None:
         """Items are found by identity whatever their status, each once, in memory's order, and only their owner's."""
@@ -269,9 +281,9 @@ class ItemContract:
         await put(store, late, again, other)
         await put(store, item("itm_3", "The ferry is late.", user_id=BEN))
         wanted = [other.identity, late.identity, late.identity, "none"]
-        assert await store.find_same(ADA, wanted) == [late, again, other]
-        assert await store.find_same(ADA, []) == []
-        assert ids(await store.find_same(BEN, wanted)) == ["itm_3"]
+        assert await find_same(store, ADA, wanted) == [late, again, other]
+        assert await find_same(store, ADA, []) == []
+        assert ids(await find_same(store, BEN, wanted)) == ["itm_3"]
 
     async def test_what_quotes_a_message_is_found(self, store: Store) -> None:
         """An item that any revision of which quotes a message is found by it, in memory's order, as it is now."""
@@ -311,13 +323,13 @@ class ItemContract:
         await put(store, told, noted, *many)
         await put(store, replace(many[-1], revision=2, status="expired"))
         query, newest = plan_query("The berth of the zeppelin costs much."), [one.id for one in many[-2:-5:-1]]
-        like = ids(await store.find_like(query, ADA, GUIDE, limit_count=4))
+        like = ids(await find_like(store, query, ADA, GUIDE, limit_count=4))
         assert like == ["itm_told", *newest]
-        assert set(ids(await store.find_like(query, ADA, CLERK, limit_count=2))) == {"itm_told", "itm_noted"}
-        assert ids(await store.find_like(plan_query("berth"), ADA, GUIDE, limit_count=3)) == newest
-        assert await store.find_like(plan_query("u"), ADA, GUIDE, limit_count=3) == []
-        assert await store.find_like(query, BEN, GUIDE, limit_count=3) == []
-        assert await store.find_like(query, NOBODY, GUIDE, limit_count=3) == []
+        assert set(ids(await find_like(store, query, ADA, CLERK, limit_count=2))) == {"itm_told", "itm_noted"}
+        assert ids(await find_like(store, plan_query("berth"), ADA, GUIDE, limit_count=3)) == newest
+        assert await find_like(store, plan_query("u"), ADA, GUIDE, limit_count=3) == []
+        assert await find_like(store, query, BEN, GUIDE, limit_count=3) == []
+        assert await find_like(store, query, NOBODY, GUIDE, limit_count=3) == []
 
     async def test_only_active_items_are_found(self, store: Store) -> None:
         """An item that is no longer active is not found, and is again when it is active again."""
@@ -339,7 +351,7 @@ class ItemContract:
         await put(store, erased(second), has_erased=True)
         assert await store.list_revisions(first.id) == [erased(second)]
         assert ids(await store.find_quoting(SessionId("ses_1"), 1)) == ["itm_2"]
-        assert await store.find_same(ADA, [first.identity]) == []
+        assert await find_same(store, ADA, [first.identity]) == []
         assert await find_items(store, "alibi") == []
         assert await list_ids(store, statuses=("erased",)) == ["itm_1"]
         assert await list_ids(store) == await find_items(store, "berth") == ["itm_2"]

@@ -30,6 +30,9 @@ def test_every_query_that_sqlite_overrides_for_all_is_said_here() -> None:
     own = set(load_queries("sqlite")) - set(load_queries("sql")) - set(load_queries("postgres"))
     assert own == {
         "count_indexed_nothing",
+        "count_item_word",
+        "count_item_word_entries",
+        "count_search_word",
         "count_wiped_words",
         "merge_search",
         "optimize_item_index",

@@ -47,14 +47,6 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
     SELECT id FROM messages WHERE user_key = :user_key AND session_key = :session_key
 );
 
--- name: count_search_word
--- :word has the user's key in front. More than :most_count are not counted: each is a look at the table.
-SELECT count(*)
-FROM (
-    SELECT user_key FROM message_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT CAST(:most_count AS BIGINT)
-) AS found
-WHERE user_key = :user_key;
-
 -- name: search_messages
 -- Messages that hold any of :terms, those that hold the rarest first: as many as the core ranks. Each term is looked up by
 -- itself, so that what is read grows with what the terms find; only the best are looked at whole.
@@ -126,18 +118,6 @@ SELECT
 -- name: delete_item_words
 DELETE FROM item_words WHERE user_key = :user_key AND item_key = :item_key;
 
--- name: count_item_word
-SELECT count(*)
-FROM (SELECT user_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) OFFSET 0) AS found
-WHERE user_key = :user_key;
-
--- name: count_item_word_entries
-SELECT count(*)
-FROM (
-    SELECT user_key FROM item_words WHERE words @@ CAST(quote_literal(:word) AS TSQUERY) LIMIT :most_count
-) AS hit
-WHERE user_key = :user_key;
-
 -- name: find_newest_items
 SELECT items.content
 FROM (SELECT user_key, item_key FROM item_words WHERE words @@ CAST(:match AS TSQUERY) OFFSET 0) AS found
@@ -173,29 +153,64 @@ WHERE
 LIMIT :limit_count;
 
 -- name: count_message_terms
--- How many messages and words a user has; then how many messages hold each of :terms, in their order. Every term has the
--- user's key in front.
+-- About how many messages and words a user has; then how many messages hold each of :terms, in their order. Every term has
+-- the user's key in front. Counted are up to :most_count, since each is a look at the table; what more messages hold is
+-- estimated from some, spread over all. How many there are is known from their newest numbers, and how long from the first.
+WITH sample AS MATERIALIZED (
+    SELECT picked.words
+    FROM (SELECT min(message_id) AS first, max(message_id) AS last FROM message_words WHERE user_key = :user_key) AS ends
+    CROSS JOIN generate_series(first, last, greatest((last - first) / 500, 1)) AS point
+    CROSS JOIN LATERAL (
+        SELECT words FROM message_words
+        WHERE user_key = :user_key AND message_id >= point
+        ORDER BY message_id
+        LIMIT 1
+    ) AS picked
+),
+lengths AS MATERIALIZED (
+    SELECT count(*) AS seen_count, coalesce(sum(words_count), 0) AS seen_words
+    FROM (SELECT words_count FROM message_words WHERE user_key = :user_key LIMIT 1000) AS seen
+),
+size AS MATERIALIZED (
+    SELECT seen_count, seen_words, CASE WHEN seen_count < 1000 THEN seen_count ELSE (
+        SELECT CAST(sum((
+            SELECT max(seq) FROM messages
+            WHERE messages.user_key = sessions.user_key AND session_key = sessions.key
+        ) - branch_seq) AS BIGINT)
+        FROM sessions WHERE sessions.user_key = :user_key
+    ) END AS documents_count
+    FROM lengths
+)
 SELECT documents_count, words_count
 FROM (
     SELECT
-        CAST(0 AS BIGINT) AS place, count(*) AS documents_count,
-        CAST(coalesce(sum(words_count), 0) AS BIGINT) AS words_count
-    FROM message_words
-    WHERE user_key = :user_key
+        CAST(0 AS BIGINT) AS place, documents_count,
+        CAST(seen_words * documents_count / greatest(seen_count, 1) AS BIGINT) AS words_count
+    FROM size
     UNION ALL
     SELECT
-        asked.place, (
-            SELECT count(*)
-            FROM (SELECT user_key FROM message_words WHERE words @@ CAST(asked.term AS TSQUERY) OFFSET 0) AS found
-            WHERE user_key = :user_key
-        ), CAST(0 AS BIGINT)
+        asked.place, CASE WHEN counted.entries_count < :most_count THEN counted.entries_count ELSE greatest(
+            counted.entries_count, (
+                SELECT CAST(avg(CAST(words @@ CAST(asked.term AS TSQUERY) AS INTEGER)) * (SELECT documents_count FROM size) AS BIGINT)
+                FROM sample
+            )
+        ) END, CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
-) AS counted
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS entries_count
+        FROM (
+            SELECT user_key FROM message_words
+            WHERE words @@ CAST(asked.term AS TSQUERY)
+            LIMIT CAST(:most_count AS BIGINT)
+        ) AS found
+        WHERE user_key = :user_key
+    ) AS counted
+) AS told
 ORDER BY place;
 
 -- name: count_item_terms
--- How many items and words a user has; then how many items hold each of :terms, in their order. Every term has the
--- user's key in front.
+-- How many items and words a user has; then how many items hold each of :terms, in their order, counted up to :most_count.
+-- Every term has the user's key in front.
 SELECT documents_count, words_count
 FROM (
     SELECT
@@ -207,7 +222,11 @@ FROM (
     SELECT
         asked.place, (
             SELECT count(*)
-            FROM (SELECT user_key FROM item_words WHERE words @@ CAST(asked.term AS TSQUERY) OFFSET 0) AS found
+            FROM (
+                SELECT user_key FROM item_words
+                WHERE words @@ CAST(asked.term AS TSQUERY)
+                LIMIT CAST(:most_count AS BIGINT)
+            ) AS found
             WHERE user_key = :user_key
         ), CAST(0 AS BIGINT)
     FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)

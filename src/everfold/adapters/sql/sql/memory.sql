@@ -119,6 +119,12 @@ ORDER BY key;
 -- name: list_topic_revisions
 SELECT content FROM topic_revisions WHERE user_key = :user_key AND topic_key = :topic_key ORDER BY revision;
 
+-- name: list_all_topic_revisions
+SELECT topic_revisions.topic_key, topic_revisions.revision, topic_revisions.content
+FROM topics
+JOIN topic_revisions ON topic_revisions.user_key = topics.user_key AND topic_revisions.topic_key = topics.key
+WHERE topics.user_key = :user_key;
+
 -- name: find_dream
 SELECT key, user_key, content FROM dreams WHERE id = :dream_id;
 
@@ -248,12 +254,14 @@ INSERT INTO memory_cursors (user_key, agent_key, read_through) VALUES (:user_key
 ON CONFLICT (user_key, agent_key) DO UPDATE SET read_through = :read_through;
 
 -- name: read_session_memory
--- NULLs for a session of which nothing is kept.
+-- Where memory stands, then what is kept for the session. NULLs for a user without any, and for a session of which nothing is kept.
 SELECT
-    extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision, snapshot_compaction, has_snapshot
+    revision, epoch, extracted_seq, model_seq, tokens_count, calls_count, snapshot, snapshot_revision,
+    snapshot_compaction, has_snapshot
 FROM sessions
 LEFT JOIN session_memory
     ON session_memory.user_key = sessions.user_key AND session_memory.session_key = sessions.key
+LEFT JOIN memory_versions ON memory_versions.user_key = sessions.user_key
 WHERE sessions.id = :session_id;
 
 -- name: write_session_memory
