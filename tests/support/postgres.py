@@ -61,6 +61,7 @@ LOOKED_UP = frozenset(
         "told",
         "shared_settings",
         "activity_days",
+        "vector_spaces",
     }
 )
 """Tables without an owner in their uniques: what a name or an id that comes alone is looked up in, and what is of no user."""

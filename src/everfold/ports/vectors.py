@@ -66,6 +66,13 @@ class VectorStore(Protocol):
         """
         ...
 
+    async def tend_vectors(self, user_id: UserId) -> None:
+        """Prepare what makes a search among very many vectors of a user quick, and drop it where they are gone.
+
+        For work beside the turns: it may take minutes. What cannot be prepared is left, and searches read everything.
+        """
+        ...
+
     async def count_vectors(self, user_id: UserId) -> dict[Space, int]:
         """How many vectors of a user there are in each space; a space without any is left out."""
         ...

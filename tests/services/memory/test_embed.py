@@ -11,6 +11,7 @@ from everfold.adapters.models.hashed import HashedEmbedder
 from everfold.adapters.sqlite.connection import IN_MEMORY
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.system.ids import RandomIds
+from everfold.core.primitives.ids import UserId
 from everfold.core.recall.vectors import Space
 from everfold.errors import (
     ContextLengthError,
@@ -122,6 +123,28 @@ async def test_everything_is_embedded_once(store: SqliteStore) -> None:
     assert [len(texts) for texts in embedder.asked] == [1, 4, 4, 2, 1, 1]
     assert await embedding.fill_user(ADA) == await make(store, embedder)[0].fill_user(ADA) == Filled()
     assert len(embedder.asked) == 6
+
+
+class TendedStore(SqliteStore):
+    """Keeps for whom it was told to prepare searches."""
+
+    def __init__(self) -> None:
+        super().__init__(IN_MEMORY)
+        self.tended: list[UserId] = []
+
+    async def tend_vectors(self, user_id: UserId) -> None:
+        """Note it."""
+        self.tended.append(user_id)
+
+
+async def test_a_pass_that_embedded_something_prepares_searches() -> None:
+    """The store is told once a pass has added vectors, and not by a pass that found nothing to do."""
+    store = TendedStore()
+    await speak(store)
+    embedding, _ = make(store, TroubledEmbedder())
+    await embedding.fill_user(ADA)
+    await embedding.fill_user(ADA)
+    assert store.tended == [ADA]
 
 
 async def test_what_comes_later_is_embedded_later(store: SqliteStore) -> None:

@@ -5,6 +5,7 @@ that they run on and `words` for the index of words.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Self, cast
 
 from everfold.adapters.postgres.connection import Database
@@ -15,6 +16,8 @@ from everfold.adapters.sql.copy_store import SqlCopying
 from everfold.adapters.sql.log_store import SqlLog
 from everfold.adapters.sql.memory_store import SqlMemory
 from everfold.adapters.sql.overview_store import SqlOverview
+from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
+from everfold.core.primitives.ids import SessionId, UserId
 
 _PROBLEMS_COUNT = 20
 """How many problems of a kind a check names."""
@@ -33,6 +36,18 @@ class PostgresStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqlC
         if not self.is_closed:
             self.is_closed = True
             await asyncio.to_thread(self._shut)
+
+    async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
+        """See the port. An index of vectors that are gone goes too."""
+        counts = await super().erase_sessions(session_ids, change)
+        await self.tend_vectors(change.user_id)
+        return counts
+
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+        """See the port. An index of vectors that are gone goes too."""
+        counts = await super().wipe_user(user_id, expected=expected, entry=entry)
+        await self.tend_vectors(user_id)
+        return counts
 
     async def is_erasing(self) -> bool:
         """Never: what the server's files hold is not Everfold's to overwrite."""

@@ -1,5 +1,6 @@
 """The methods of vectors over PostgreSQL. Their tables need the extension pgvector, and are made at the first use."""
 
+import asyncio
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -8,7 +9,9 @@ from psycopg import errors
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.connections import PostgresConnections
 from everfold.adapters.postgres.migrating import MIGRATING_KEY
+from everfold.adapters.postgres.near_indexes import INDEXED_FROM, Tending, plan_tending, tend
 from everfold.adapters.sql import vectors
+from everfold.adapters.sql.owners import find_user_key
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
     Embeddable,
@@ -26,8 +29,11 @@ from everfold.errors import InvalidInputError
 class PostgresVectors(PostgresConnections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`."""
 
+    indexed_from = INDEXED_FROM
+
     def __init__(self, url: str) -> None:
         super().__init__(url)
+        self._url = url
         self._has_vectors = False
 
     async def put_vectors(self, user_id: UserId, space: Space, rows: Sequence[VectorRow]) -> int:
@@ -63,17 +69,33 @@ class PostgresVectors(PostgresConnections):
         await self.require_search()
         return await self._read_at_once(vectors.list_missing, user_id, kind, space, after, limit_count)
 
+    async def tend_vectors(self, user_id: UserId) -> None:
+        """See the port."""
+        planned = await self._read(_plan_tending, user_id, self.indexed_from)
+        if planned.dropped or planned.made:
+            await asyncio.to_thread(tend, self._url, planned)
+
     async def count_vectors(self, user_id: UserId) -> dict[Space, int]:
         """See the port."""
         return await self._read(_count_vectors, user_id)
 
     async def drop_vectors(self, user_id: UserId, *, keep: Space | None = None, limit_count: int | None = None) -> int:
         """See the port."""
-        return await self._write(_drop_vectors, user_id, keep, limit_count)
+        dropped_count = await self._write(_drop_vectors, user_id, keep, limit_count)
+        if dropped_count:
+            await self.tend_vectors(user_id)
+        return dropped_count
 
 
 def _has_tables(database: Database) -> bool:
     return bool((database.row("has_vectors") or (False,))[0])
+
+
+def _plan_tending(database: Database, user_id: UserId, indexed_from: int) -> Tending:
+    user_key = find_user_key(database, user_id)
+    if user_key is None or not _has_tables(database):
+        return Tending()
+    return plan_tending(database, user_key, indexed_from=indexed_from)
 
 
 def _count_vectors(database: Database, user_id: UserId) -> dict[Space, int]:

@@ -77,6 +77,9 @@ class SqliteVectors(SqliteConnections):
 
         return await self._seek(look)
 
+    async def tend_vectors(self, user_id: UserId) -> None:
+        """See the port. Nothing: a search reads the codes of all vectors."""
+
     async def count_vectors(self, user_id: UserId) -> dict[Space, int]:
         """See the port."""
         return await self._read(vectors.count_vectors, user_id)

@@ -110,6 +110,8 @@ class Embedding:
                 await self._drop_others(user_id, space)
                 for kind in KINDS:
                     await self._fill_kind(user_id, kind, space, counts)
+                if counts[0]:
+                    await self.store.tend_vectors(user_id)
         except (ModelError, LimitError) as error:
             return Filled(embedded_count=counts[0], refused_count=counts[1], problem=str(error))
         return Filled(embedded_count=counts[0], refused_count=counts[1])

@@ -342,6 +342,16 @@ class VectorContract:
         assert await store.count_vectors(ADA) == {}
         assert await store.count_vectors(BEN) == {SPACE: 1}
 
+    async def test_tending_changes_nothing_that_is_found(self, store: Store) -> None:
+        """What a store prepares for many vectors gives the same to a user with few, and nothing to an unknown one."""
+        await put(store, item("itm_1"), item("itm_2", "Another."))
+        await embed(store)
+        before = await near(store)
+        await store.tend_vectors(ADA)
+        await store.tend_vectors(UserId("usr_nobody"))
+        assert await near(store) == before
+        assert len(before) == 2
+
     async def test_dropping(self, store: Store) -> None:
         """All vectors of a user go, or those of every space but one; what has none is missing again."""
         await put(store, item("itm_1"), item("itm_2", "Another."))

@@ -16,21 +16,41 @@ INSERT INTO vectors (user_key, space_key, kind, place, owner_key, half, vector)
 VALUES (:user_key, :space_key, :kind, :place, :owner_key, CAST(:written AS HALFVEC), CAST(:written AS VECTOR));
 
 -- name: find_near_vectors
--- The nearest :candidate_count by halved floats, of all that the user has; of them the nearest :limit_count by their floats.
-SELECT vectors.kind, vectors.owner_key, 1 - (vectors.vector <=> CAST(:written AS VECTOR)) AS similarity
-FROM (
-    SELECT key
-    FROM vectors
-    WHERE
-        user_key = :user_key AND space_key = :space_key
-        AND kind IN (SELECT json_array_elements_text(CAST(:kinds AS JSON)))
-        AND (CAST(:place AS BIGINT) IS NULL OR place IN (0, :place))
-    ORDER BY half <=> CAST(:written AS HALFVEC)
-    LIMIT :candidate_count
-) AS candidate
-JOIN vectors ON vectors.user_key = :user_key AND vectors.key = candidate.key
-ORDER BY similarity DESC, vectors.key
-LIMIT :limit_count;
+-- Of all vectors of the user, or by their index where the user has one: see the function.
+SELECT kind, owner_key, similarity
+FROM find_near_vectors(:user_key, :space_key, CAST(:place AS BIGINT), :kinds, :written, :candidate_count, :limit_count);
+
+-- name: list_near_indexes
+-- The indexes of a user's near vectors, with their spaces.
+SELECT
+    indexes.relname, CAST(split_part(CAST(indexes.relname AS TEXT), '_', 4) AS BIGINT),
+    CAST(pg_index.indisvalid AND pg_index.indisready AS INTEGER)
+FROM pg_class AS indexes
+JOIN pg_index ON pg_index.indexrelid = indexes.oid
+WHERE
+    indexes.relname ^@ concat('vectors_near_', CAST(:user_key AS BIGINT), '_')
+    AND indexes.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('vectors'));
+
+-- name: count_indexable
+-- How many vectors a user has in each space, or :most_count where there are more, and the table that has them.
+SELECT vector_spaces.key, vector_spaces.dimensions, counted.vectors_count, counted.holder
+FROM vector_spaces
+CROSS JOIN LATERAL (
+    SELECT count(*) AS vectors_count, CAST(CAST(min(held.tableoid) AS REGCLASS) AS TEXT) AS holder
+    FROM (
+        SELECT tableoid FROM vectors
+        WHERE user_key = :user_key AND space_key = vector_spaces.key
+        LIMIT CAST(:most_count AS BIGINT)
+    ) AS held
+) AS counted
+WHERE counted.vectors_count > 0;
+
+-- name: read_index_rights
+-- Which pgvector there is, and whether this role may make indexes.
+SELECT
+    (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+    CAST(pg_has_role(relowner, 'USAGE') AS INTEGER)
+FROM pg_class WHERE oid = to_regclass('vectors');
 
 -- name: name_message_source
 SELECT sessions.id, messages.seq
