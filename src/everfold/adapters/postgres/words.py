@@ -36,13 +36,13 @@ class PostgresWords:
         user_key: int,
         *,
         place: int | None = None,  # noqa: ARG002 - all rows of the user are counted
-        most_count: int = NO_END,
+        most_count: int = NO_END,  # noqa: ARG002 - they are counted to the end
     ) -> list[Bound]:
         """See the protocol. One query counts everything."""
         terms = "\n".join(_write_term(_key_term(term, user_key)) for term in _list_counted(query))
         if kind == "message":
             return [("count_message_terms", {"user_key": user_key, "terms": terms, "most_count": COUNTED_ENTRIES})]
-        return [("count_item_terms", {"user_key": user_key, "terms": terms, "most_count": most_count})]
+        return [("count_item_terms", {"user_key": user_key, "terms": terms})]
 
     def read_counts(self, query: SearchQuery, found: Sequence[Sequence[Row]]) -> TermCounts:
         """See the protocol."""

@@ -142,7 +142,7 @@ class WordIndex(Protocol):
             query: What to look for.
             user_key: Whose.
             place: Of items, where only those of the user tier and of this place are asked for.
-            most_count: How far items are counted.
+            most_count: How far items have to be counted.
         """
 
     def read_counts(self, query: SearchQuery, found: Sequence[Sequence[Row]]) -> TermCounts:
