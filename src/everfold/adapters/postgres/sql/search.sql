@@ -159,7 +159,7 @@ LIMIT :limit_count;
 WITH sample AS MATERIALIZED (
     SELECT picked.words
     FROM (SELECT min(message_id) AS first, max(message_id) AS last FROM message_words WHERE user_key = :user_key) AS ends
-    CROSS JOIN generate_series(first, last, greatest((last - first) / 500, 1)) AS point
+    CROSS JOIN generate_series(first, last, greatest((last - first) / 300, 1)) AS point
     CROSS JOIN LATERAL (
         SELECT words FROM message_words
         WHERE user_key = :user_key AND message_id >= point
