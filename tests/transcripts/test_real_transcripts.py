@@ -1,6 +1,6 @@
 """Real conversations, and our own for what they lack, hold every guarantee at limits from 2,500 to 64,000 tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import cast
@@ -8,96 +8,13 @@ from typing import cast
 import pytest
 from bench.material.logs import coding_log, one_turn_of_steps
 from bench.transcripts.reading import read_transcript
-from tests.support.proofs import Prover
+from tests.support.playing import AIRLINE, CODING, TALKS, chain, conversations, play
 
-import everfold
-from everfold.core.log.messages import WireFormat
-from everfold.core.log.transcripts import Conversation, TranscriptMessage
+from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject
-from everfold.core.windows.rendering import render
-from everfold.errors import BudgetUnsatisfiableError
 
 LIMITS = (2_500, 4_000, 8_000, 16_000, 64_000)
-ALL_LIMITS = (2_500, 4_000, 8_000, 16_000, 32_000, 64_000)
-AIRLINE, CODING, TALKS = REAL = ("tau-airline-dev.jsonl", "coding-dev.json", "locomo-dev.json")
 OWN = sorted(path for path in (Path(__file__).parent.parent / "data" / "transcripts").iterdir() if path.is_file())
-
-
-async def play(
-    messages: Sequence[TranscriptMessage],
-    *,
-    url: str,
-    limit: int,
-    every: int = 1,
-    thorough_every: int = 1,
-    system: str | None = None,
-) -> tuple[int, int]:
-    """Play messages with a window after every few; how many windows there were, and how many limits were refused.
-
-    Every `thorough_every`-th window is proven wholly, the others in what costs no more in a longer log.
-    """
-    shown = refused = 0
-    async with everfold.open(url) as engine:
-        try:
-            prover = Prover(await engine.session(limit=limit, system=system))
-        except BudgetUnsatisfiableError as error:
-            await engine.session(limit=error.smallest_limit_tokens, system=system)
-            with pytest.raises(BudgetUnsatisfiableError):
-                await engine.session(limit=error.smallest_limit_tokens - 1, system=system)
-            return 0, 1
-        for first in range(0, len(messages), every):
-            batch = messages[first : first + every]
-            prover.wire_format = batch[0].wire_format
-            await prover.append(*(message.wire for message in batch))
-            try:
-                await prover.window(is_thorough=shown % thorough_every == 0)
-                shown += 1
-            except BudgetUnsatisfiableError as error:
-                refused += 1
-                bigger = await engine.session(limit=error.smallest_limit_tokens, system=system)
-                await bigger.window()
-                with pytest.raises(BudgetUnsatisfiableError):
-                    await (await engine.session(limit=error.smallest_limit_tokens - 1, system=system)).window()
-                return shown, refused
-        await prover.window()
-        await prover.reopen(engine)
-        await prover.check_all()
-    return shown, refused
-
-
-def conversations(folder: Path, name: str) -> list[Conversation]:
-    """The conversations of a file of the real data."""
-    if not (folder / name).is_file():
-        pytest.skip(f"{name} is not in the folder of real conversations")
-    return list(read_transcript(folder / name).conversations)
-
-
-def chain(folder: Path) -> list[TranscriptMessage]:
-    """All conversations behind each other, without their system prompts."""
-    found = [conversation for name in REAL for conversation in conversations(folder, name)]
-    return [message for it in found for message in it.messages if message.wire["role"] != "system"]
-
-
-async def as_form(
-    form: WireFormat, messages: Sequence[TranscriptMessage]
-) -> tuple[str | None, Sequence[TranscriptMessage]]:
-    """System prompt and messages as a client of that provider would hold them.
-
-    In Anthropic's form they are what a window that everything fits renders to; an open step at the end is left out.
-    """
-    if form == "openai":
-        return None, messages
-    async with everfold.open("memory://", settings={"compaction": {"enabled": False}}) as engine:
-        session = await engine.session(limit=100_000_000)
-        await session.append([message.wire for message in messages])
-        request = render(await session.window(), "anthropic")
-    system = "\n\n".join(
-        str(cast("JsonObject", block)["text"]) for block in cast("list[object]", request.get("system", []))
-    )
-    wires = cast("list[JsonObject]", request["messages"])
-    lines = count(1)
-    found = [TranscriptMessage(wire=wire, wire_format="anthropic", line=next(lines)) for wire in wires]
-    return system or None, found
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -168,28 +85,3 @@ async def test_coding_turns() -> None:
     """Paths, errors and diffs over many turns hold."""
     messages = numbered(cast("JsonObject", entry.wire) for entry in coding_log(3, turns_count=14))
     assert await play(messages, url="memory://", limit=4_000, every=7) > (20, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", ALL_LIMITS)
-@pytest.mark.parametrize("form", ["openai", "anthropic"])
-@pytest.mark.parametrize("name", REAL)
-async def test_every_conversation(real_data: Path, name: str, form: WireFormat, limit: int) -> None:
-    """Each holds after every message, in the form of either provider, or the smallest limit that works is named."""
-    for conversation in conversations(real_data, name):
-        system, messages = await as_form(form, conversation.messages)
-        shown, refused = await play(messages, url="memory://", limit=limit, system=system)
-        assert shown == len(messages) or refused == 1
-        assert not refused or (name, limit) == (AIRLINE, ALL_LIMITS[0]), (
-            "only their system prompt is too long, and here"
-        )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", ALL_LIMITS)
-@pytest.mark.parametrize("form", ["openai", "anthropic"])
-async def test_every_message_of_the_chain(real_data: Path, tmp_path: Path, form: WireFormat, limit: int) -> None:
-    """All conversations as one session hold at every message, in a file, in the form of either provider."""
-    _, messages = await as_form(form, chain(real_data))
-    shown, refused = await play(messages, url=f"sqlite:///{tmp_path}/log.db", limit=limit, thorough_every=100)
-    assert (shown, refused) == (len(messages), 0)
