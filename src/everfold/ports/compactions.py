@@ -163,5 +163,5 @@ class WorkStore(Protocol):
         ...
 
     async def list_waiting(self, *, begun_after: datetime, limit_count: int) -> list[Compaction]:
-        """Compactions without a worker that can be claimed or committed, oldest first: due, lease run out, or ready."""
+        """Compactions without a worker that can be claimed or committed: due or lease run out, then ready; oldest first."""
         ...

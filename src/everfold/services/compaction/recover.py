@@ -20,7 +20,7 @@ from everfold.ports.system import Clock
 from everfold.services.telling.stream import Stream
 
 MOST_COMPACTIONS = 1000
-"""How many compactions one recovery looks at; the next one goes on, oldest first."""
+"""How many compactions one recovery looks at, oldest first; what is ready comes last, as it may wait for a cache break."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

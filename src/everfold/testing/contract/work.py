@@ -469,9 +469,9 @@ class WorkContract:
     # --- what waits
 
     async def test_what_waits_for_a_worker(self, store: Store) -> None:
-        """Pending and due, lease run out, and ready: by time of beginning; not what is leased, put off, or has ended."""
+        """Pending and due or lease run out, then ready, each by time of beginning; not what is leased, put off, or has ended."""
         begun: dict[str, Compacting] = {}
-        for number, name in enumerate(["ready", "pending", "dead", "leased", "later", "ended"]):
+        for number, name in enumerate(["pending", "dead", "ready", "leased", "later", "ended"]):
             record = await open_session(store, of_another(f"ses_{name}"), *talk(8, first=number * 20))
             planned = await plan_next_compaction(store, record.id, f"evt_{name}")
             compaction = replace(planned.compaction, begun_at=minute(60 - number))
@@ -494,7 +494,7 @@ class WorkContract:
 
         assert await list_ids() == ["evt_dead", "evt_pending", "evt_ready"]
         assert await list_ids(limit_count=2) == ["evt_dead", "evt_pending"]
-        assert await list_ids(begun_after=minute(58)) == ["evt_pending", "evt_ready"]
+        assert await list_ids(begun_after=minute(58)) == ["evt_dead", "evt_pending"]
         assert await list_ids(begun_after=minute(60)) == []
 
     async def test_a_committed_event_waits_for_its_digest(self, store: Store) -> None:

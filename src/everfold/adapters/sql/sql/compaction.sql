@@ -83,6 +83,7 @@ ORDER BY ordinal, compactions.key
 LIMIT :limit_count;
 
 -- name: list_waiting
+-- A digest that is ready may wait for a cache break for days, and must not stand before what nothing works at.
 SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
@@ -90,7 +91,7 @@ FROM compactions
 JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
 WHERE state IN ('pending', 'running', 'ready') AND begun_at > :begun_after
     AND (state = 'ready' OR lease_until IS NULL OR lease_until < now_micros())
-ORDER BY begun_at, compactions.key
+ORDER BY state = 'ready', begun_at, compactions.key
 LIMIT :limit_count;
 
 -- name: read_layout
