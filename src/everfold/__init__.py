@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from everfold.core.observation.hooks import MemoryWrite, PendingFold, SessionEnd, SessionSwitch, TurnEnd, TurnStart
     from everfold.core.observation.usage import ModelCall
     from everfold.core.windows.rendering import render
-    from everfold.core.windows.window import Window, WindowReport
+    from everfold.core.windows.reports import WindowReport
+    from everfold.core.windows.window import Window
     from everfold.engine import Everfold
     from everfold.inspection import Inspection
     from everfold.memory import Because, Memory
@@ -111,7 +112,7 @@ _HOMES = {
     "User": "everfold.core.access.users",
     "Verification": "everfold.services.inspection.verify",
     "Window": "everfold.core.windows.window",
-    "WindowReport": "everfold.core.windows.window",
+    "WindowReport": "everfold.core.windows.reports",
     "Wiped": "everfold.services.forgetting.wipe",
     "WordPlace": "everfold.services.forgetting.prove_absent",
     "load_settings": "everfold.config",

@@ -14,7 +14,7 @@ from everfold.agents.chat import Chat
 from everfold.agents.hands import Hands
 from everfold.agents.opening import Agents
 from everfold.config import list_settings
-from everfold.core.windows.window import WindowReport
+from everfold.core.windows.reports import WindowReport
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = [

@@ -60,8 +60,8 @@ class BrowsingStore(Protocol):
         """The context refreshes of a session's log that are not erased, rising."""
         ...
 
-    async def list_erased(self, session_id: SessionId) -> list[int]:
-        """The erased messages of a session's log, rising."""
+    async def list_erased(self, session_id: SessionId, *, retracted: bool = False) -> list[int]:
+        """The erased messages of a session's log, rising, and the retracted ones where they are asked for."""
         ...
 
     async def find_revision(self, compaction_id: CompactionId) -> Compaction | None:

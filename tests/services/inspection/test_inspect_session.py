@@ -9,7 +9,8 @@ from everfold import Everfold, Session
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.inspection.strips import list_strips
-from everfold.testing.kit.builders import talk
+from everfold.services.turns.show import build_shown
+from everfold.testing.kit.builders import talk, user
 
 
 async def fold_often(engine: Everfold, count: int) -> Session:
@@ -108,6 +109,48 @@ async def test_looking_writes_nothing(engine: Everfold) -> None:
     await inspector.list_strips()
     await inspector.list_digests()
     assert await session.inspect.state() == before
+
+
+async def check_standing(session: Session) -> None:
+    """Where a session stands says the same as the window that its layout shows."""
+    window = await build_shown(session._store, session._live, limit_tokens=None, suffix=None)
+    assert (await session.inspect.standing()).report == window.report
+
+
+@pytest.mark.moves_prefix  # messages are erased
+async def test_where_a_session_stands_is_what_its_window_would_say(engine: Everfold) -> None:
+    """At every length, after folds, erased messages, refreshes and counts of the provider, both reports are equal."""
+    session = await engine.session(limit=6000, system="Be kind.")
+    await check_standing(session)
+    await session.append({"role": "system", "content": "Always."})
+    log = endless_log(1, messages_count=240)
+    for at in range(8):
+        await session.append([next(log).wire for _ in range(30)])
+        await check_standing(session)
+        if at in {2, 5}:
+            await session.compact(keep_recent=4)
+        if at in {1, 4, 6}:
+            await session.append(user(f"It is {at}."), origin="external", source="refresh")
+            await session.erase((await session.inspect.state()).last_seq - 3)
+        await check_standing(session)
+    await session.observe_usage(await session.window(), counted_tokens=9000)
+    await check_standing(session)
+    for seq in (1, 2, 3):
+        await session.erase(seq)
+    await check_standing(session)
+    await session.append([user("One."), user("Two.")])
+    await session.retract()
+    await check_standing(session)
+
+
+async def test_where_a_session_stands_reads_no_message(engine: Everfold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a log that nothing has folded, its standing is told without a message or a note of it."""
+    session = await engine.session(limit=6000)
+    await session.append([entry.wire for entry in endless_log(1, messages_count=300)])
+    opened = await engine.session(id=session.id)
+    for name in ("read_messages", "read_notes"):
+        monkeypatch.setattr(session._store, name, None)
+    assert (await opened.inspect.standing()).report.message_count == 300
 
 
 async def test_the_strips_of_a_long_log_read_a_few_messages(engine: Everfold, monkeypatch: pytest.MonkeyPatch) -> None:

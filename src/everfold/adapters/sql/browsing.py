@@ -87,12 +87,12 @@ def list_refreshes(database: Database, places: Places, session_id: SessionId) ->
     ]
 
 
-def list_erased(database: Database, places: Places, session_id: SessionId) -> list[int]:
+def list_erased(database: Database, places: Places, session_id: SessionId, *, retracted: bool = False) -> list[int]:
     """See `BrowsingStore.list_erased`."""
     return [
         cast("int", row[0])
         for bound in places.ranges(session_id, range(1, NO_END))
-        for row in database.rows("list_erased", **bound)
+        for row in database.rows("list_erased", **bound, retracted=int(retracted))
     ]
 
 

@@ -13,7 +13,7 @@ from everfold.core.compaction.planning import CompactionPlan
 from everfold.core.compaction.record import Compaction
 from everfold.core.observation.events import ModelCalled
 from everfold.core.primitives.ids import SessionId
-from everfold.core.windows.window import WindowReport
+from everfold.core.windows.reports import WindowReport
 
 AttributeValue: TypeAlias = str | bool | int | float | Sequence[str]
 Attributes: TypeAlias = Mapping[str, AttributeValue]

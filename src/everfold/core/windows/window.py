@@ -6,78 +6,22 @@ standing instructions, snapshot of memory, the newest context refresh once it is
 Source: DESIGN section 3, "The way of a message".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from everfold.core.compaction.layout import Asked, Layout, split_held
-from everfold.core.compaction.planning import measure_note, measure_window
 from everfold.core.digests.answers import show_asked
-from everfold.core.digests.standing import LeftOut
 from everfold.core.log.budget import Policy, UsableBudget
-from everfold.core.log.calibration import Calibration, count_parts, count_tokens
+from everfold.core.log.calibration import Calibration
 from everfold.core.log.messages import Message
 from everfold.core.log.prompts import Prompt
-from everfold.core.log.state import WHOLE_WINDOW, SessionState
+from everfold.core.log.state import SessionState
 from everfold.core.primitives.json_values import JsonObject
-from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.entries import Entry, MessageEntry, RangeEntry, Slice, TextEntry
 from everfold.core.windows.rendering import render
+from everfold.core.windows.reports import WindowReport, count_report, list_held, measure_slices, report_window
 from everfold.core.windows.suffixes import list_suffix
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheBreakPlace:
-    """One change of a request before its end.
-
-    Attributes:
-        reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `retract`
-            (the newest messages were taken back; nothing is sent again), `refresh` (a context refresh took the place of
-            an older one), `memory` (its snapshot was written again for an erase in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
-        resent_tokens: What can no longer come from the provider's cache.
-    """
-
-    reason: str
-    resent_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowReport:
-    """What is in a window and why.
-
-    Token counts are the provider's, as far as they are known: our estimate times the session's calibration, which is 1
-    before the provider has counted a request. The limit and the budget are exact.
-
-    Attributes:
-        tokens: The whole window, fixed part included, without the reserve for the dynamic suffix that is not used.
-        by_slice: The tokens of each slice.
-        message_count: Messages of the log that are shown verbatim or in their visible form.
-        digest_count: Digests that are shown.
-        watermark: The last message that compaction has decided about.
-        last_seq: The newest message that is shown.
-        withheld_seqs: Messages of an open step, which wait for their results.
-        standing_left_out: Standing instructions that there is no room for, counted and named by range.
-        cache_breaks: Why the beginning of this request differs from that of the window before, and what the provider's cache
-            must read again for it; empty when the request only grew at its end.
-        full_slices: Slices that are at their bound, when the window could not come down to its trigger.
-        memory: What of memory is shown and why, a line for each part.
-    """
-
-    limit_tokens: int
-    budget_tokens: int
-    fixed_tokens: int
-    usable_tokens: int
-    tokens: int
-    by_slice: Mapping[Slice, int]
-    message_count: int
-    digest_count: int
-    watermark: int
-    last_seq: int
-    withheld_seqs: tuple[int, ...]
-    standing_left_out: LeftOut
-    cache_breaks: tuple[CacheBreakPlace, ...] = ()
-    full_slices: tuple[str, ...] = ()
-    memory: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +63,7 @@ class Window:
 class Body:
     """The past as a layout shows it. It stays the same from one compaction to the next.
 
-    `by_slice` has the tokens of its slices, `tokens` their sum; `message_count` counts the messages that are shown word for
-    word, `digest_count` the digests.
+    `by_slice` has the tokens of its slices; `message_count` counts the messages that are shown word for word.
     """
 
     layout: Layout
@@ -128,9 +71,7 @@ class Body:
     refresh_seq: int
     entries: tuple[Entry, ...]
     by_slice: Mapping[Slice, int]
-    tokens: int
     message_count: int
-    digest_count: int
 
 
 def build_body(
@@ -158,25 +99,14 @@ def build_body(
         and (before.snapshot, before.refresh_seq) == (snapshot, refresh_seq)
     ):
         return before
-    by_slice: dict[Slice, int] = {}
-    held_of: dict[str, Slice] = {"head": "head", "running": "running", "refresh": "refresh"}
-    shown = [held for held in layout.held if held.hold != "refresh" or held.seq == refresh_seq]
-    for held in shown:
-        name = held_of.get(held.hold, "kept")
-        by_slice[name] = by_slice.get(name, 0) + held.tokens
-    by_slice["standing"] = layout.standing_tokens
-    by_slice["digest"] = layout.body_tokens - layout.standing_tokens - sum(held.tokens for held in layout.held)
-    if snapshot:
-        by_slice["snapshot"] = estimate_text_tokens(snapshot) + MESSAGE_OVERHEAD_TOKENS
+    by_slice = measure_slices(layout, snapshot=snapshot, refresh_seq=refresh_seq)
     return Body(
         layout=layout,
         snapshot=snapshot,
         refresh_seq=refresh_seq,
         entries=tuple(_body_entries(layout, messages, digests, snapshot, refresh_seq)),
         by_slice=by_slice,
-        tokens=sum(by_slice.values()),
-        message_count=sum(not messages[held.seq].is_erased for held in shown),
-        digest_count=sum(bool(shown_range.digest_id) for shown_range in layout.ranges),
+        message_count=sum(not messages[held.seq].is_erased for held in list_held(layout, refresh_seq)),
     )
 
 
@@ -273,12 +203,21 @@ def build_window(  # noqa: PLR0913 - each is a part of the window
     fixed = [MessageEntry(message=message, slice="fixed") for message in _stretch(messages, 1, state.fixed_seq)]
     ending = list_suffix(state, layout, budget, suffix=suffix or "", note=note)
     said = sum([not entry.message.is_erased for entry in fixed]) + tail.message_count
-    report = _report(state, body, policy, budget, message_count=said + body.message_count, suffix=ending, why=why)
+    report = report_window(
+        state,
+        layout,
+        policy,
+        budget,
+        by_slice=body.by_slice,
+        message_count=said + body.message_count,
+        suffix=ending,
+        why=why,
+    )
     window = Window(
         session=session,
         prompt=prompt,
         entries=(*fixed, *body.entries) + tail.entries + tuple(ending),  # noqa: RUF005 - the tail is copied once
-        report=_count(report, budget, state.calibration),
+        report=count_report(report, budget, state.calibration),
         estimate=report,
         calibration=state.calibration,
         fence_key=session,
@@ -345,87 +284,3 @@ def _body_entries(
 def quote_asked(asked: Asked, messages: Mapping[int, Message]) -> str:
     """The question's own words, from the log."""
     return messages[asked.seq].view.text[asked.start : asked.start + asked.length]
-
-
-def _report(
-    state: SessionState,
-    body: Body,
-    policy: Policy,
-    budget: UsableBudget,
-    *,
-    message_count: int,
-    suffix: Sequence[TextEntry],
-    why: tuple[str, ...],
-) -> WindowReport:
-    layout = body.layout
-    reserved_tokens = measure_note(state.awaited, layout)
-    tokens = measure_window(state, layout) - reserved_tokens
-    snapshot_tokens = body.by_slice.get("snapshot", 0)
-    suffix_tokens = sum([estimate_text_tokens(entry.text) + MESSAGE_OVERHEAD_TOKENS for entry in suffix])
-    by_slice: dict[Slice, int] = {
-        "fixed": budget.prompt_tokens,
-        **body.by_slice,
-        "tail": tokens - body.tokens + snapshot_tokens,
-        "suffix": suffix_tokens,
-    }
-    return WindowReport(
-        limit_tokens=budget.limit_tokens,
-        budget_tokens=budget.budget_tokens,
-        fixed_tokens=budget.fixed_tokens,
-        usable_tokens=budget.usable_tokens,
-        tokens=budget.prompt_tokens + snapshot_tokens + tokens + suffix_tokens,
-        by_slice=by_slice,
-        message_count=message_count,
-        digest_count=body.digest_count,
-        watermark=layout.watermark,
-        last_seq=state.safe_seq,
-        withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
-        standing_left_out=layout.standing_left_out,
-        cache_breaks=tuple(
-            [
-                CacheBreakPlace(
-                    reason=reason, resent_tokens=budget.prompt_tokens + tokens if cost == WHOLE_WINDOW else cost
-                )
-                for reason, cost in state.cache_breaks
-            ]
-        ),
-        full_slices=find_full_slices(by_slice, budget, policy)
-        if tokens + reserved_tokens >= budget.trigger_tokens
-        else (),
-        memory=why,
-    )
-
-
-def _count(report: WindowReport, budget: UsableBudget, calibration: Calibration) -> WindowReport:
-    """A report in the provider's tokens: its slices sum to its tokens."""
-    if calibration.factor == 1:
-        return report
-    counted = budget.count(calibration)
-    by_slice = dict(zip(report.by_slice, count_parts(calibration, list(report.by_slice.values())), strict=True))
-    return replace(
-        report,
-        budget_tokens=counted.budget_tokens,
-        fixed_tokens=counted.fixed_tokens,
-        usable_tokens=counted.usable_tokens,
-        tokens=count_tokens(calibration, report.tokens),
-        by_slice=by_slice,
-        cache_breaks=tuple(
-            [
-                CacheBreakPlace(reason=one.reason, resent_tokens=count_tokens(calibration, one.resent_tokens))
-                for one in report.cache_breaks
-            ]
-        ),
-    )
-
-
-def find_full_slices(by_slice: Mapping[Slice, int], budget: UsableBudget, policy: Policy) -> tuple[str, ...]:
-    """The slices that fill a window that is above its trigger with nothing left to fold."""
-    bounds: dict[Slice, float] = {
-        "head": budget.message_cap_tokens * 0.5,
-        "kept": budget.kept_tokens * 0.8,
-        "digest": budget.digest_tokens * 0.8,
-        "standing": budget.standing_tokens * 0.8,
-        "running": budget.visible_tokens * 0.5,
-        "tail": budget.usable_tokens * policy.visible_ratio,
-    }
-    return tuple(name for name, bound in bounds.items() if by_slice.get(name, 0) >= bound)

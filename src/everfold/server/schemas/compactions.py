@@ -6,7 +6,7 @@ from everfold.core.compaction.certificate import Certificate, Covered
 from everfold.core.compaction.folding import Digest
 from everfold.core.compaction.record import Compaction
 from everfold.core.observation.usage import ModelCall
-from everfold.core.windows.window import CacheBreakPlace
+from everfold.core.windows.reports import CacheBreakPlace
 from everfold.server.schemas.schema import many, project, wrap
 from everfold.server.schemas.windows import CacheBreakPlaceSchema, CompactionReportSchema, DigestSchema
 from everfold.services.inspection.inspect_session import CompactionDetail, CostedCompaction, LogStrips

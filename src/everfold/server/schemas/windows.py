@@ -11,7 +11,8 @@ from everfold.core.observation.events import SourceAsked
 from everfold.core.windows.entries import Slice
 from everfold.core.windows.parts import WindowPart, list_parts
 from everfold.core.windows.rendering import Provider
-from everfold.core.windows.window import CacheBreakPlace, Window
+from everfold.core.windows.reports import CacheBreakPlace
+from everfold.core.windows.window import Window
 from everfold.server.schemas.schema import Given, many, project, wrap
 from everfold.services.compaction.refresh import Refreshed
 from everfold.services.inspection.inspect_session import Standing

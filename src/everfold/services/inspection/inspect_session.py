@@ -11,7 +11,8 @@ from everfold.core.log.messages import Message, make_tombstone
 from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import CompactionId
 from everfold.core.primitives.listing import require_page_size
-from everfold.core.windows.window import WindowReport
+from everfold.core.windows.reports import WindowReport, count_report, count_shown, measure_slices, report_window
+from everfold.core.windows.suffixes import list_suffix
 from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
 from everfold.services.inspection.strips import DatedStrip, get_strip, list_strips
@@ -22,7 +23,7 @@ from everfold.services.sessions.list_compactions import (
 )
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.read import Page, read_page, require_range, require_seq
-from everfold.services.turns.show import build_shown
+from everfold.services.sessions.shown import note_turn
 
 _PAGE = 200
 
@@ -115,15 +116,32 @@ class Inspector:
         )
 
     async def standing(self) -> Standing:
-        """Where the session stands now. O(what the window shows)."""
+        """Where the session stands now. O(what its layout shows): no message of the log is read."""
         await self.live.reload(self.store)
-        window = await build_shown(self.store, self.live, limit_tokens=None, suffix=None)
+        state, layout, budget = self.live.state, self.live.layout, self.live.budget()
+        report = report_window(
+            state,
+            layout,
+            self.live.settings.policy,
+            budget,
+            by_slice=measure_slices(layout, refresh_seq=state.refresh_seq),
+            message_count=await self._count_shown(),
+            suffix=list_suffix(state, layout, budget, suffix="", note=note_turn(self.live)),
+        )
         return Standing(
             figures=self.figures,
-            report=window.report,
-            budget=self.live.budget().count(self.live.state.calibration),
-            calibration=self.live.state.calibration,
+            report=count_report(report, budget, state.calibration),
+            budget=budget.count(state.calibration),
+            calibration=state.calibration,
         )
+
+    async def _count_shown(self) -> int:
+        state, layout, session_id = self.live.state, self.live.layout, self.live.record.id
+        if self.live.opening is not None:
+            return 0
+        gone = await self.store.list_erased(session_id, retracted=True) if state.epoch else []
+        refreshes = await self.store.list_refreshes(session_id) if state.replaced_seq else []
+        return count_shown(state, layout, refreshes=refreshes, gone=frozenset(gone))
 
     # --- messages
 

@@ -100,6 +100,7 @@ class BrowsingContract:
         await store.erase_message(await plan_bare_erasure(store, record.id, 2), erased_at=LATER)
         assert await store.list_refreshes(branch.id) == [4, 6]
         assert await store.list_erased(branch.id) == await store.list_erased(record.id) == [2]
+        assert await store.list_erased(record.id, retracted=True) == [2]
 
     async def test_the_revision_of_an_event_is_found(self, store: Store) -> None:
         """A compaction whose digest was replaced names the compaction that replaced it; any other names none."""

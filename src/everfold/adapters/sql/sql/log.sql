@@ -98,7 +98,7 @@ WHERE user_key = :user_key AND id = :message_id;
 SELECT seq FROM messages
 WHERE
     user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
-    AND erased_at IS NOT NULL
+    AND (erased_at IS NOT NULL OR :retracted = 1 AND kind = 'retracted')
 ORDER BY seq;
 
 -- name: list_refreshes
