@@ -8,8 +8,9 @@ from functools import partial
 from everfold.core.access.users import DEFAULT_NAME
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Role
+from everfold.core.log.search_filters import SessionFilter
 from everfold.core.log.sessions import SessionRecord, SessionSettings
-from everfold.core.log.titles import make_preview, make_title
+from everfold.core.log.titles import clean_title, make_preview, make_title
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.observation.activity import Activity, DayActivity
 from everfold.core.observation.overview import Spend, WorkCounts
@@ -50,7 +51,7 @@ class SessionWords:
     """What a session is recognised by.
 
     Attributes:
-        title: The first sentence that the user said.
+        title: The title that it was given, else the first sentence that the user said.
         preview: How the newest message begins.
     """
 
@@ -134,6 +135,9 @@ class Admin:
         limit: int = 100,
         newest_first: bool = True,
         words: bool = False,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        title: str = "",
     ) -> list[BrowsedSession]:
         """List sessions with their figures, newest or oldest first.
 
@@ -144,17 +148,22 @@ class Admin:
             limit: How many at most.
             newest_first: Begin with the newest session.
             words: Give the title and the preview of each.
+            since: Only sessions created then or later.
+            until: Only sessions created before then.
+            title: Only sessions that were given a title with this text in it, in any case.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or a filter is wrong.
             NotFoundError: there is no session `after`.
         """
+        only = SessionFilter(since=since, until=until, title=clean_title(title))
         if newest_first:
             records = await self.store.list_newest_sessions(
                 user_id=None if user is None else await self.users.read_id(user),
                 agent_id=None if agent is None else AgentId(agent),
                 before=None if after is None else SessionId(after),
                 limit_count=require_page_size(limit),
+                only=only,
             )
         else:
             records = await self.store.list_sessions(
@@ -162,9 +171,10 @@ class Admin:
                 agent_id=None if agent is None else AgentId(agent),
                 after=None if after is None else SessionId(after),
                 limit_count=require_page_size(limit),
+                only=only,
             )
         figures = await self.store.read_figures([record.id for record in records])
-        said = await self._read_words([record.id for record in records]) if words else {}
+        said = await self._read_words(records) if words else {}
         return [
             BrowsedSession(record=record, figures=figures[record.id], words=said.get(record.id))
             for record in records
@@ -173,13 +183,17 @@ class Admin:
 
     async def read_words(self, session_id: str) -> SessionWords | None:
         """The title and the preview of a session; None where it is not known."""
-        return (await self._read_words([SessionId(session_id)])).get(SessionId(session_id))
+        record = await self.store.get_session(SessionId(session_id))
+        return (await self._read_words([record])).get(record.id)
 
-    async def _read_words(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionWords]:
-        found = await self.store.read_ends(session_ids, most_bytes=MOST_PREVIEW_BYTES)
+    async def _read_words(self, records: Sequence[SessionRecord]) -> dict[SessionId, SessionWords]:
+        found = await self.store.read_ends([record.id for record in records], most_bytes=MOST_PREVIEW_BYTES)
         return {
-            session_id: SessionWords(title=make_title(ends.first), preview=make_preview(ends.newest or ends.asked))
-            for session_id, ends in found.items()
+            record.id: SessionWords(
+                title=record.title or make_title(ends.first), preview=make_preview(ends.newest or ends.asked)
+            )
+            for record in records
+            if (ends := found.get(record.id)) is not None
         }
 
     async def search_messages(

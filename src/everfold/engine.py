@@ -287,6 +287,7 @@ class Everfold:
             position=found or start,
             open_session=open_session,
             append=lambda live, batch: append(live, incoming=batch),
+            add_title=self._opener.add_title,
         )
         return await follower.follow(transcript)
 

@@ -14,6 +14,7 @@ from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.responses import group_items
 from everfold.core.log.sdk_objects import SdkObject, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
+from everfold.core.log.titles import clean_title
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
@@ -158,6 +159,22 @@ class Session:
         require_room(wanted, self._live.state, self.id)
         await self._switcher.opener.change_settings(self._live, wanted)
         return not wanted.is_as(before)
+
+    async def set_title(self, title: str) -> str:
+        """Give the session a title for lists, and return it as it is stored; an empty text removes it.
+
+        The title is one line of at most 200 characters; what is not seen is left out. No model is shown it. An erase of a
+        message removes it, since it may tell of the message.
+
+        Raises:
+            InvalidInputError: the title is not a text.
+        """
+        if not isinstance(title, str):
+            raise InvalidInputError(f"the title must be a text, got {type(title).__name__}")
+        if self._live.opening is None:
+            await self._live.reload(self._store)
+        await self._switcher.opener.set_title(self._live, clean_title(title))
+        return self.record.title
 
     @property
     def inspect(self) -> "Inspection":

@@ -451,6 +451,17 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self.wrapped.configure, system=system, tools=tools, limit=limit)
 
+    def set_title(self, title: str) -> str:
+        """Give the session a title for lists, and return it as it is stored; an empty text removes it.
+
+        The title is one line of at most 200 characters; what is not seen is left out. No model is shown it. An erase of a
+        message removes it, since it may tell of the message.
+
+        Raises:
+            InvalidInputError: the title is not a text.
+        """
+        return self._call(self.wrapped.set_title, title)
+
     @property
     def inspect(self) -> "SyncInspection":
         """State, compactions, model calls and traces of this session; retry, cancel and replay."""
@@ -815,7 +826,7 @@ class SyncInspection(Blocking[Inspection]):
         return self.wrapped.figures
 
     def standing(self) -> Standing:
-        """Where the session stands now. O(what the window shows)."""
+        """Where the session stands now. O(what its layout shows): no message of the log is read."""
         return self._call(self.wrapped.standing)
 
     def read_range(self, first_seq: int, last_seq: int) -> LogStretch:
@@ -936,6 +947,9 @@ class SyncAdmin(Blocking[Admin]):
         limit: int = 100,
         newest_first: bool = True,
         words: bool = False,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        title: str = "",
     ) -> list[BrowsedSession]:
         """List sessions with their figures, newest or oldest first.
 
@@ -946,9 +960,12 @@ class SyncAdmin(Blocking[Admin]):
             limit: How many at most.
             newest_first: Begin with the newest session.
             words: Give the title and the preview of each.
+            since: Only sessions created then or later.
+            until: Only sessions created before then.
+            title: Only sessions that were given a title with this text in it, in any case.
 
         Raises:
-            InvalidInputError: the limit is not between 1 and 1,000.
+            InvalidInputError: the limit is not between 1 and 1,000, or a filter is wrong.
             NotFoundError: there is no session `after`.
         """
         return self._call(
@@ -959,6 +976,9 @@ class SyncAdmin(Blocking[Admin]):
             limit=limit,
             newest_first=newest_first,
             words=words,
+            since=since,
+            until=until,
+            title=title,
         )
 
     def read_words(self, session_id: str) -> SessionWords | None:

@@ -213,9 +213,45 @@ def test_a_search_is_narrowed_by_role_and_time(page: Page) -> None:
     page.get_by_label("Role").select_option("user")
     expect(hits.filter(has_text="assistant").first).to_have_count(0)
     expect(hits.first).to_contain_text("user")
-    page.get_by_label("To", exact=True).fill("2001-01-01")
-    page.get_by_label("To", exact=True).press("Enter")
+    page.get_by_label("Said to").fill("2001-01-01")
+    page.get_by_label("Said to").press("Enter")
     expect(page.get_by_text("Nothing found")).to_be_visible()
+
+
+def test_sessions_are_listed_by_time(page: Page) -> None:
+    """The list shows the sessions that were stored in the range of the address; a range of the past leaves none."""
+    go(page, "#sessions")
+    rows = page.get_by_role("listbox", name="Sessions").get_by_role("option")
+    expect(rows.first).to_be_visible()
+    page.get_by_label("Stored to").fill("2001-01-01")
+    page.get_by_label("Stored to").press("Enter")
+    expect(page.get_by_text("No session matches these filters.")).to_be_visible()
+    expect(page).to_have_url(re.compile("to=2001-01-01"))
+    page.get_by_role("button", name="Show all").click()
+    expect(rows.first).to_be_visible()
+
+
+def test_a_session_is_renamed_and_found_by_its_title(page: Page, seeded: Seeded) -> None:
+    """A title is shown as text on the page and in the list, leads to the session, and gives way to the derived one."""
+    go(page, f"#sessions/{seeded.folded}")
+    heading = page.get_by_role("heading", level=1)
+    derived = heading.text_content() or ""
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("Title", exact=True).fill("<b>Moths</b> of the harbour")
+    page.get_by_role("button", name="Save").click()
+    expect(heading).to_contain_text("<b>Moths</b> of the harbour")
+    go(page, "#sessions")
+    page.get_by_label("Search messages").fill("OF the harb")
+    titled = page.get_by_role("region", name="Sessions with this title").get_by_role("link")
+    expect(titled).to_have_count(1)
+    expect(titled).to_contain_text("<b>Moths</b> of the harbour")
+    titled.click()
+    expect(page).to_have_url(re.compile(seeded.folded))
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_label("Title", exact=True)).to_have_value("<b>Moths</b> of the harbour")
+    page.get_by_label("Title", exact=True).fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(heading).to_have_text(derived)
 
 
 def test_recall_is_explained(page: Page, seeded: Seeded, trace: Trace) -> None:

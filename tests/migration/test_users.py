@@ -33,6 +33,8 @@ DROP INDEX users_default;
 ALTER TABLE users DROP COLUMN name;
 ALTER TABLE users DROP COLUMN is_default;
 ALTER TABLE users DROP COLUMN created_at;
+ALTER TABLE sessions DROP COLUMN title;
+ALTER TABLE sessions DROP COLUMN folded_title;
 ALTER TABLE sessions DROP COLUMN thread;
 CREATE UNIQUE INDEX sessions_current ON sessions (user_key, agent_key) WHERE is_current = 1;
 """

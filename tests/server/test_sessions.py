@@ -52,6 +52,37 @@ async def test_each_session_key_has_a_session(admin: httpx2.AsyncClient) -> None
     assert (await admin.post("/api/sessions", json={"session_key": " "})).status_code == 422
 
 
+async def test_a_session_has_a_title(admin: httpx2.AsyncClient) -> None:
+    """A title is set, shown before the derived one, found in any case, and taken away; it breaks no cache."""
+    made = await open_session(admin)
+    await say(admin, made["id"], *talk(1))
+    path = f"/api/sessions/{made['id']}"
+    derived = (await admin.get(path)).json()
+    assert (derived["own_title"], derived["title"]) == ("", derived["title"])
+    assert derived["title"]
+    titled = (await admin.patch(path, json={"title": " <b>Berths</b>\u202e \n"})).json()
+    assert titled == derived | {"own_title": "<b>Berths</b>", "title": "<b>Berths</b>"}
+    found = (await admin.get("/api/sessions", params={"title": "bERTHS"})).json()["sessions"]
+    assert [(one["id"], one["title"], one["preview"]) for one in found] == [(made["id"], "<b>Berths</b>", None)]
+    assert (await admin.get("/api/sessions", params={"title": "cranes"})).json()["sessions"] == []
+    assert (await admin.patch(path, json={"title": "W" * 201})).status_code == 422
+    assert (await admin.patch(path, json={"title": ""})).json() == derived
+
+
+async def test_sessions_are_listed_by_time(admin: httpx2.AsyncClient) -> None:
+    """A time range leaves the sessions that were created in it; one that holds no moment is refused."""
+    made = await open_session(admin)
+    created = made["created_at"]
+
+    async def list_ids(**asked: str) -> list[str]:
+        return [one["id"] for one in (await admin.get("/api/sessions", params=asked)).json()["sessions"]]
+
+    assert await list_ids(since=created) == await list_ids(until="2999-01-01T00:00:00Z") == [made["id"]]
+    assert await list_ids(until=created) == await list_ids(since="2999-01-01T00:00:00Z") == []
+    assert (await admin.get("/api/sessions", params={"since": created, "until": created})).status_code == 422
+    assert (await admin.get("/api/sessions", params={"since": "2031-05-01"})).status_code == 422
+
+
 async def test_what_a_session_holds_reads_back(admin: httpx2.AsyncClient) -> None:
     """Limit, system prompt and tools are given back exactly, with the state and its slices."""
     tool = {"name": "look_up", "input_schema": {"type": "object", "z": 1, "a": [1.0, None]}}

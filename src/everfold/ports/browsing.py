@@ -10,6 +10,7 @@ from typing import Protocol
 
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Message
+from everfold.core.log.search_filters import ANY_SESSION, SessionFilter
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 
@@ -43,9 +44,15 @@ class BrowsingStore(Protocol):
     """Sessions, compactions and messages, page by page. No method takes longer for a longer log."""
 
     async def list_newest_sessions(
-        self, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
+        self,
+        *,
+        user_id: UserId | None,
+        agent_id: AgentId | None,
+        before: SessionId | None,
+        limit_count: int,
+        only: SessionFilter = ANY_SESSION,
     ) -> list[SessionRecord]:
-        """Sessions against the order of their creation, those before the given one."""
+        """Sessions that a filter lets through, against the order of their creation, those before the given one."""
         ...
 
     async def read_figures(self, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:

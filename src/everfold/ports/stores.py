@@ -16,7 +16,7 @@ from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
 from everfold.core.log.retracting import Retraction
-from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
+from everfold.core.log.search_filters import ANY_MESSAGE, ANY_SESSION, SearchFilter, SessionFilter
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.memory.records import TurnRecall
@@ -85,9 +85,15 @@ class SessionStore(Protocol):
         ...
 
     async def list_sessions(
-        self, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+        self,
+        *,
+        user_id: UserId | None,
+        agent_id: AgentId | None,
+        after: SessionId | None,
+        limit_count: int,
+        only: SessionFilter = ANY_SESSION,
     ) -> list[SessionRecord]:
-        """Sessions in the order of their creation, after the given one."""
+        """Sessions that a filter lets through, in the order of their creation, after the given one."""
         ...
 
     async def make_current(self, session_id: SessionId) -> SessionRecord:
@@ -99,6 +105,10 @@ class SessionStore(Protocol):
 
         Programs that cache the session see the new revision and read it again.
         """
+        ...
+
+    async def set_title(self, session_id: SessionId, title: str) -> None:
+        """Replace the title of a session, and raise the revision of its state by one, as `change_settings` does."""
         ...
 
     async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:
@@ -192,7 +202,8 @@ class HistoryStore(Protocol):
     async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:
         """Remove a message's content, its extract lines and its search row, and replace what was made from it.
 
-        A tombstone stays: number, time, kind, sizes and client id. A search row of a message that was itself erased is
+        The titles of the sessions that hold it go too, since they may tell of it. A tombstone stays: number, time, kind, sizes
+        and client id. A search row of a message that was itself erased is
         not written. What the erase changes of memory is written as `MemoryStore.change_memory` writes it. What is gone
         is overwritten in the store's own files as far as no other reader holds them.
 

@@ -18,6 +18,10 @@ def read(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
+_CHAT = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hi."]}}
+"""A message of a chat app's export."""
+
+
 def test_a_user_is_added_shown_and_listed(run: Run) -> None:
     """Who was added is shown by name, id and in the list, with all places where they are reached."""
     bind = ("--bind", "telegram:12", "--bind", "mail:i@example.org")
@@ -53,6 +57,20 @@ def test_sessions_name_their_user(run: Run, transcript: Path) -> None:
     assert "ilse" in text
     assert users[0]["user_id"] not in text
     assert read(run("users", "show", "default", "--db", "a.db", "--json"))["is_default"]
+
+
+def test_sessions_are_found_by_title_and_time(run: Run, here: Path) -> None:
+    """A list of sessions shows their titles, and is narrowed by a part of them and by the time of their creation."""
+    chats = [
+        {"title": title, "mapping": {"a": {"message": _CHAT, "parent": None}}} for title in ("Berths [b]", "Cranes")
+    ]
+    (here / "conversations.json").write_text(json.dumps(chats), "utf-8")
+    run("import", "conversations.json", "--db", "a.db")
+    sessions = read(run("sessions", "--db", "a.db", "--json"))["sessions"]
+    assert [it["title"] for it in sessions] == ["Berths [b]", "Cranes"]
+    assert read(run("sessions", "--title", "bERTHS", "--db", "a.db", "--json"))["sessions"] == sessions[:1]
+    assert read(run("sessions", "--until", "2001-01-01", "--db", "a.db", "--json"))["sessions"] == []
+    assert "Berths [b]" in run("sessions", "--since", "2001-01-01", "--db", "a.db").stdout
 
 
 def test_users_of_the_settings_are_there(run: Run, here: Path, transcript: Path) -> None:

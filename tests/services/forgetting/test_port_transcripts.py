@@ -100,6 +100,28 @@ async def test_session_keys_come_back(engine: Everfold) -> None:
         assert [one.session_key for one in await other.list_sessions()] == [""]
 
 
+async def test_titles_come_back(engine: Everfold) -> None:
+    """An imported session has its title, cleaned again, and a document of an older release has sessions without."""
+    session = await engine.session(user="ada")
+    await session.append(user("Hi."))
+    await session.set_title("Berths in October")
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    kept = document["transcripts"][0]
+    for title in ("Berths in October", "Berths\u202e in\nOctober"):
+        kept["title"] = title
+        async with everfold.open("memory://", settings=ON) as other:
+            await other.import_user(document, user="ada")
+            assert [one.title for one in await other.list_sessions()] == ["Berths in October"]
+    del kept["title"]
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="ada")
+        assert [one.title for one in await other.list_sessions()] == [""]
+    kept["title"] = 7
+    async with everfold.open("memory://", settings=ON) as other:
+        with pytest.raises(InvalidInputError, match="title"):
+            await other.import_user(document, user="ada")
+
+
 @pytest.mark.parametrize(("key", "said"), [(7, "expected"), ("\ud83d", "session key"), ("thread-42", "second current")])
 async def test_a_wrong_session_key_is_refused(engine: Everfold, key: object, said: str) -> None:
     """A key that is none, or a second current session under one, is refused with its place in the document."""

@@ -70,6 +70,22 @@ async def test_takes_prompt_and_tools_of_the_envelope(engine: Everfold) -> None:
     assert list(prompt.tools) == tools
 
 
+async def test_keeps_the_title_of_the_file(engine: Everfold) -> None:
+    """A title from the file is stored in its clean form and leads to the session; a branch of the session has it too."""
+    transcript = read(GOOD, GOOD)
+    titled = replace(transcript.conversations[0], title=" Berths\u202e\n in October ")
+    first, second = await run(engine, replace(transcript, conversations=(titled, transcript.conversations[1])))
+    listed = await engine.admin.browse_sessions(words=True, newest_first=False)
+    assert [(one.record.title, one.words and one.words.title) for one in listed] == [
+        ("Berths in October", "Berths in October"),
+        ("", "Hello."),
+    ]
+    assert [one.record.id for one in await engine.admin.browse_sessions(title="bErths")] == [first.session]
+    branch = await (await engine.session(id=first.session)).branch(1)
+    assert branch.record.title == "Berths in October"
+    assert (await engine.session(id=second.session)).record.title == ""
+
+
 async def test_refuses_a_prompt_that_leaves_no_room(engine: Everfold) -> None:
     """A limit under what the prompt of any conversation needs is refused before anything is stored."""
     with pytest.raises(BudgetUnsatisfiableError):

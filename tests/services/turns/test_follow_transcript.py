@@ -221,3 +221,20 @@ async def test_positions_leave_and_come_back_with_the_user(engine: Everfold, tmp
     (after,) = await engine._store.list_followed(ada.id)
     assert (after.name, after.path, after.read_bytes) == (before.name, before.path, before.read_bytes)
     assert after.session_id is not None
+
+
+async def test_a_title_comes_with_the_file_and_not_after_an_erase(engine: Everfold, tmp_path: Path) -> None:
+    """A title that the client writes later is kept; once a message was erased, no reading brings a title again."""
+    path = tmp_path / "talk.jsonl"
+    await follow(engine, write(path, said(1)))
+    assert (await open_talk(engine)).record.title == ""
+    await follow(engine, write(path, {"type": "ai-title", "aiTitle": "Prompts", "sessionId": "talk"}))
+    session = await open_talk(engine)
+    assert session.record.title == "Prompts"
+    await session.erase(1)
+    assert session.record.title == ""
+    write(path, {"type": "custom-title", "customTitle": "Prompt 1", "sessionId": "talk"}, said(2))
+    await follow(engine, TranscriptFile(file=path, client=AGENT, name="talk"))
+    whole = parse_transcript(path.read_bytes(), name="talk")
+    assert [step async for step in engine.import_transcript(whole, agent=AGENT)]
+    assert (await open_talk(engine)).record.title == ""

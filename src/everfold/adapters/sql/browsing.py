@@ -10,6 +10,7 @@ from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.sessions import find_owner_keys, find_place, read_sessions
 from everfold.core.compaction.record import Compaction
+from everfold.core.log.search_filters import ANY_SESSION, SessionFilter
 from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.log.state import state_from_bytes
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
@@ -22,12 +23,18 @@ _ALL_BYTES: Final = 2**31 - 1
 
 
 def list_newest_sessions(
-    database: Database, *, user_id: UserId | None, agent_id: AgentId | None, before: SessionId | None, limit_count: int
+    database: Database,
+    *,
+    user_id: UserId | None,
+    agent_id: AgentId | None,
+    before: SessionId | None,
+    limit_count: int,
+    only: SessionFilter = ANY_SESSION,
 ) -> list[SessionRecord]:
     """See `BrowsingStore.list_newest_sessions`."""
     before_key = NO_END if before is None else find_place(database, before)
     owner = find_owner_keys(database, user_id, agent_id)
-    return read_sessions(database, "list_newest_sessions", owner, limit_count, before_key=before_key)
+    return read_sessions(database, "list_newest_sessions", owner, only, limit_count, before_key=before_key)
 
 
 def read_figures(database: Database, session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:

@@ -246,9 +246,8 @@ def lineage_from_text(text: object) -> tuple[Segment, ...]:
 
 def read_session(row: Row) -> SessionRecord:
     """A session from the columns of `find_session`."""
-    _, id_, user_id, agent_id, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings, thread = (
-        row
-    )
+    _, id_, user_id, agent_id, parent_id, branch_seq, started_by, created_at, is_current = row[:9]
+    lineage, settings, thread, title = row[9:]
     return SessionRecord(
         id=SessionId(cast("str", id_)),
         user_id=UserId(cast("str", user_id)),
@@ -261,6 +260,7 @@ def read_session(row: Row) -> SessionRecord:
         settings=_settings(settings),
         is_current=bool(is_current),
         session_key=cast("str", thread),
+        title=cast("str", title),
     )
 
 

@@ -162,7 +162,7 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
         ("delete_search_row", erased),
     ]
     sharing: list[dict[str, SqlValue]] = [{**places.place(sharing_id).keys} for sharing_id, _ in erasure.states]
-    asked += [("drop_drafts", keys) for keys in sharing]
+    asked += [(query, keys) for query in ("drop_drafts", "drop_title") for keys in sharing]
     places_held = [{**keys, "seq": erasure.seq} for keys in sharing]
     asked += [("forget_client_content", place) for place in places_held]
     changed = database.run_all(asked)[-len(sharing) :]

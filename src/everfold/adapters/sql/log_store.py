@@ -41,6 +41,7 @@ class SqlLog(Connections):
     list_sessions = reads(sessions.list_sessions)
     make_current = writes(sessions.make_current)
     change_settings = writes(sessions.change_settings)
+    set_title = writes(sessions.set_title)
     list_used = reads(sessions.list_used)
 
     # --- followed transcripts

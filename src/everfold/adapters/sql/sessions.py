@@ -1,12 +1,15 @@
 """Sessions in SQL. Each function is one call of the port, inside the transaction that the store opened."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import cast
 
 from everfold.adapters.sql.codec import lineage_to_text, read_session, settings_to_text, to_micros
 from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.listing import find_settled_key
+from everfold.core.access.users import fold_name
+from everfold.core.log.search_filters import ANY_SESSION, SessionFilter
 from everfold.core.log.sessions import NO_END, SessionRecord, SessionSettings
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -37,6 +40,8 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
         created_at=to_micros(record.created_at),
         is_current=int(record.is_current),
         thread=record.session_key,
+        title=record.title,
+        folded_title=fold_name(record.title),
         lineage=lineage_to_text(record.lineage),
         settings=settings_to_text(record.settings),
     )
@@ -91,13 +96,19 @@ def find_current_session(
 
 
 def list_sessions(
-    database: Database, *, user_id: UserId | None, agent_id: AgentId | None, after: SessionId | None, limit_count: int
+    database: Database,
+    *,
+    user_id: UserId | None,
+    agent_id: AgentId | None,
+    after: SessionId | None,
+    limit_count: int,
+    only: SessionFilter = ANY_SESSION,
 ) -> list[SessionRecord]:
     """See `SessionStore.list_sessions`."""
     after_key = 0 if after is None else find_place(database, after)
     owner = find_owner_keys(database, user_id, agent_id)
     last_key = NO_END if user_id is not None else find_settled_key(database, "sessions")
-    return read_sessions(database, "list_sessions", owner, limit_count, after_key=after_key, last_key=last_key)
+    return read_sessions(database, "list_sessions", owner, only, limit_count, after_key=after_key, last_key=last_key)
 
 
 Owner = tuple[int | None, int | None]
@@ -121,13 +132,28 @@ def find_place(database: Database, session_id: SessionId) -> int:
 
 
 def read_sessions(
-    database: Database, query: str, owner: Owner | None, limit_count: int, **cursor: int
+    database: Database, query: str, owner: Owner | None, only: SessionFilter, limit_count: int, **cursor: int
 ) -> list[SessionRecord]:
-    """The sessions of an owner that a query lists."""
+    """The sessions of an owner that a query lists and a filter lets through."""
     if owner is None:
         return []
-    rows = database.rows(query, user_key=owner[0], agent_key=owner[1], limit_count=limit_count, **cursor)
+    rows = database.rows(
+        query,
+        user_key=owner[0],
+        agent_key=owner[1],
+        since=-NO_END if only.since is None else to_micros(only.since),
+        until=NO_END if only.until is None else to_micros(only.until),
+        title_pattern=_write_pattern(only.title),
+        limit_count=limit_count,
+        **cursor,
+    )
     return [read_session(row) for row in rows]
+
+
+def _write_pattern(title: str) -> str:
+    """What `LIKE` finds a part of a folded title by, with `!` before a sign that it reads; empty for no title."""
+    folded = re.sub("([!%_])", r"!\1", fold_name(title))
+    return f"%{folded}%" if folded else ""
 
 
 def make_current(database: Database, session_id: SessionId) -> SessionRecord:
@@ -150,5 +176,12 @@ def list_used(database: Database, session_ids: Sequence[SessionId]) -> dict[Sess
 def change_settings(database: Database, session_id: SessionId, settings: SessionSettings) -> None:
     """See `SessionStore.change_settings`."""
     if not database.run("update_settings", session_id=session_id, settings=settings_to_text(settings)):
+        get_session(database, session_id)
+    database.run("raise_revision", session_id=session_id)
+
+
+def set_title(database: Database, session_id: SessionId, title: str) -> None:
+    """See `SessionStore.set_title`."""
+    if not database.run("set_title", session_id=session_id, title=title, folded_title=fold_name(title)):
         get_session(database, session_id)
     database.run("raise_revision", session_id=session_id)

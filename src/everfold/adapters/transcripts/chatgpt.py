@@ -14,13 +14,14 @@ of it, and every kind of content that is not known is kept as its JSON text.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.rows import ANY, Row
-from everfold.adapters.transcripts.shape import expect_object, name_of
-from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
+from everfold.adapters.transcripts.shape import expect_object, name_of, title_of
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each, title_paths
 from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
@@ -55,9 +56,11 @@ def _read_row(row: Row, name: str) -> Iterator[Conversation]:
     parents = {key: parent if isinstance(parent := node.get("parent"), str) else None for key, node in nodes.items()}
     current = fields.get("current_node")
     paths = list_paths(parents, current if isinstance(current, str) else None, line=row.line)
-    for path, path_name in zip(paths, name_paths(name_of(fields.get("title"), name), paths), strict=True):
+    names = name_paths(name_of(fields.get("title"), name), paths)
+    titles = title_paths(title_of(fields.get("title")), paths)
+    for path, path_name, title in zip(paths, names, titles, strict=True):
         placed = [(nodes[key], lines.get(("mapping", key), row.line)) for key in path]
-        yield _read_path(placed, path_name, fields)
+        yield replace(_read_path(placed, path_name, fields), title=title)
 
 
 def _read_path(nodes: Sequence[tuple[JsonObject, int]], name: str, fields: JsonObject) -> Conversation:

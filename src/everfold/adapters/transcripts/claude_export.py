@@ -15,8 +15,8 @@ from everfold.adapters.transcripts.anthropic import check_message
 from everfold.adapters.transcripts.building import Place, place_message, text_of
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, refuse
-from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
+from everfold.adapters.transcripts.shape import expect_object, expect_string, name_of, refuse, title_of
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each, title_paths
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
@@ -53,11 +53,12 @@ def _read_row(row: Row, name: str) -> Iterator[Conversation]:
         paths = list_paths(parents, current if isinstance(current, str) else None, line=row.line)
     else:
         paths = [list(by_id)] if by_id else []
-    for path, path_name in zip(paths, name_paths(name, paths), strict=True):
+    titles = title_paths(title_of(fields.get("name")), paths)
+    for path, path_name, title in zip(paths, name_paths(name, paths), titles, strict=True):
         reader = _Reader()
         for key in path:
             reader.read(*by_id[key])
-        yield Conversation(name=path_name, messages=tuple(reader.messages))
+        yield Conversation(name=path_name, messages=tuple(reader.messages), title=title)
 
 
 @dataclass(slots=True, kw_only=True)

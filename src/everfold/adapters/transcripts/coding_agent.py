@@ -32,7 +32,15 @@ from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
 from everfold.adapters.transcripts.handed import cut_handed
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, expect_string, label_line, name_of, parse_time, refuse
+from everfold.adapters.transcripts.shape import (
+    expect_object,
+    expect_string,
+    label_line,
+    name_of,
+    parse_time,
+    refuse,
+    title_of,
+)
 from everfold.core.log.messages import WireFormat
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue
@@ -133,13 +141,26 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         else:
             runs.append([event])
     own = next((name_of(event.fields["sessionId"], "") for event in events if event.fields.get("sessionId")), "")
+    title = _find_title(rows)
+    if title and "" not in runs_by_chain:
+        runs_by_chain[""] = []
     return tuple(
         Conversation(
             name=f"{own or name}/{chain}" if chain else own or name,
             messages=tuple(_message_of(parts, wire_format) for parts in runs),
             key=f"{CLIENT}:{own}/{chain}" if own and chain else f"{CLIENT}:{own}" if own else None,
+            title=None if chain else title or None,
         )
         for chain, runs in runs_by_chain.items()
+    )
+
+
+def _find_title(rows: Sequence[Row]) -> str:
+    """The last title that the user gave the session, else the last one that a model wrote."""
+    events = [row.value for row in reversed(rows) if isinstance(row.value, dict)]
+    return title_of(
+        *(event.get("customTitle") for event in events if event.get("type") == "custom-title"),
+        *(event.get("aiTitle") for event in events if event.get("type") == "ai-title"),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, name_of, refuse
+from everfold.adapters.transcripts.shape import expect_object, name_of, refuse, title_of
 from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
@@ -39,7 +39,8 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     for record, line in records.values():
         _add(chat, record, line)
     own_name = name_of(first.get("summary"), "") or name_of(first.get("sessionId"), name)
-    return (Conversation(name=own_name, messages=tuple(chat.messages)),)
+    title = title_of(first.get("summary")) or None
+    return (Conversation(name=own_name, messages=tuple(chat.messages), title=title),)
 
 
 def _take(records: dict[str, tuple[JsonObject, int]], row: Row) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
 from everfold.adapters.transcripts.chat import find_time, read_time
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, name_of, refuse
+from everfold.adapters.transcripts.shape import expect_object, name_of, refuse, title_of
 from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
 from everfold.errors import InvalidInputError
@@ -59,7 +59,12 @@ def _read_agent(agent: JsonObject, line: int, name: str) -> Conversation:
             system = _text_of(message) or system
         else:
             _add(chat, message, line)
-    return Conversation(name=name_of(agent.get("name"), name), messages=tuple(chat.messages), system=system or None)
+    return Conversation(
+        name=name_of(agent.get("name"), name),
+        messages=tuple(chat.messages),
+        system=system or None,
+        title=title_of(agent.get("name")) or None,
+    )
 
 
 def _add(chat: ChatBuilder, message: JsonObject, line: int) -> None:

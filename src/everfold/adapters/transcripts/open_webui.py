@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from everfold.adapters.transcripts.chat import read_time
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_object, name_of
-from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each
+from everfold.adapters.transcripts.shape import expect_object, name_of, title_of
+from everfold.adapters.transcripts.trees import list_paths, name_paths, read_each, title_paths
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
@@ -44,19 +44,22 @@ def _read_row(row: Row, name: str) -> Iterator[Conversation]:
     held = fields.get("chat", fields)
     chat = expect_object(held, "`chat`", row.line_of("chat"))
     name = name_of(chat.get("title") or fields.get("title"), name)
+    title = title_of(chat.get("title"), fields.get("title"))
     history = chat.get("history")
     tree = _find_tree(chat)
     if tree is None or not isinstance(history, dict):
         listed = chat.get("messages")
         messages = [expect_object(one, "this message", row.line) for one in listed] if isinstance(listed, list) else []
-        yield Conversation(name=name, messages=tuple(_read_message(one, row.line) for one in messages))
+        read_messages = tuple(_read_message(one, row.line) for one in messages)
+        yield Conversation(name=name, messages=read_messages, title=title or None)
         return
     nodes = {key: expect_object(one, f"the message {key[:40]!r}", row.line) for key, one in tree.items()}
     parents = {key: parent if isinstance(parent := one.get("parentId"), str) else None for key, one in nodes.items()}
     current = history.get("currentId")
     paths = list_paths(parents, current if isinstance(current, str) else None, line=row.line)
-    for path, path_name in zip(paths, name_paths(name, paths), strict=True):
-        yield Conversation(name=path_name, messages=tuple(_read_message(nodes[key], row.line) for key in path))
+    for path, path_name, own in zip(paths, name_paths(name, paths), title_paths(title, paths), strict=True):
+        messages_of_path = tuple(_read_message(nodes[key], row.line) for key in path)
+        yield Conversation(name=path_name, messages=messages_of_path, title=own)
 
 
 def _find_tree(chat: JsonObject) -> JsonObject | None:

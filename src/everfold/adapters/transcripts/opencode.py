@@ -17,7 +17,7 @@ from everfold.adapters.transcripts.chat import find_time
 from everfold.adapters.transcripts.handed import cut_handed
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
-from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of
+from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, title_of
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.primitives.origins import Origin
@@ -48,7 +48,14 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         info = expect_object(message.get("info"), "`info` of this message", line)
         own = own or name_of(info.get("sessionID"), "")
         messages += _read_message(info, expect_list(message.get("parts"), "`parts` of this message", line), line)
-    return (Conversation(name=own or name, messages=tuple(messages), key=f"{CLIENT}:{own}" if own else None),)
+    key = f"{CLIENT}:{own}" if own else None
+    return (Conversation(name=own or name, messages=tuple(messages), key=key, title=_find_title(rows)),)
+
+
+def _find_title(rows: Sequence[Row]) -> str | None:
+    """What an export says of the session before its messages."""
+    infos = [row.value.get("info") for row in rows if isinstance(row.value, dict) and "messages" in row.value]
+    return title_of(*(info.get("title") for info in infos if isinstance(info, dict))) or None
 
 
 def label_row(row: Row) -> str:

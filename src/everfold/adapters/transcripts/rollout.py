@@ -28,6 +28,7 @@ from everfold.adapters.transcripts.shape import (
     name_of,
     parse_time,
     refuse,
+    title_of,
 )
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue, encode_json
@@ -165,6 +166,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     talk = _Talk()
     own_name: str | None = None
     system: str | None = None
+    title = ""
     for row in rows:
         event = expect_object(row.value, "this line", row.line)
         kind = expect_string(event.get("type"), "`type` of this line", row.line)
@@ -172,6 +174,8 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
         if kind == "session_meta":
             own_name = own_name or name_of(payload.get("id"), "")
             system = system or _instructions(payload)
+        elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
+            title = title_of(payload.get("thread_name")) or title
         elif kind in ("response_item", "compacted"):
             said_at = parse_time(event.get("timestamp"), "`timestamp` of this line", row.line)
             talk.waiting.append(label_row(row))
@@ -180,7 +184,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
             elif not _add_item(talk, payload, row.line, said_at):
                 talk.waiting.pop()
     key = f"{CLIENT}:{own_name}" if own_name else None
-    return (Conversation(name=own_name or name, messages=talk.close(), system=system, key=key),)
+    return (Conversation(name=own_name or name, messages=talk.close(), system=system, key=key, title=title or None),)
 
 
 def label_row(row: Row) -> str:

@@ -88,6 +88,11 @@ def label_line(text: str, *ids: JsonValue) -> str:
     return ":".join(own) or hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 
+def title_of(*values: JsonValue) -> str:
+    """Give the first of some titles that is a text with a word in it; empty where none is."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")
+
+
 def name_of(value: JsonValue, fallback: str) -> str:
     """Give what a file calls something, a string or a number, or the fallback where it gives no name."""
     return str(value) if isinstance(value, str | int) and value != "" else fallback

@@ -48,6 +48,11 @@ def _climb(parents: Mapping[str, str | None], leaf: str, line: int) -> list[str]
     return path[::-1]
 
 
+def title_paths(title: str, paths: Sequence[object]) -> list[str | None]:
+    """The title of each path, as `name_paths` names them; None for each where the conversation has none."""
+    return [*name_paths(title, paths)] if title else [None] * len(paths)
+
+
 def name_paths(name: str, paths: Sequence[object]) -> list[str]:
     """The name of each path: that of the conversation, and with a number for each further branch."""
     return [name if number == 1 else f"{name} (branch {number})" for number in range(1, len(paths) + 1)]

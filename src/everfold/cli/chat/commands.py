@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from everfold.admin import BrowsedSession
 from everfold.agents.chat import Chat
 from everfold.cli.tables.item_rows import to_document
 from everfold.cli.tables.output import make_table, one_line, plain
-from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.items import Item
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, NotFoundError
@@ -62,9 +62,10 @@ class Commands:
 
     async def resume(self, argument: str) -> Found:
         """Continue an earlier conversation, or list them."""
-        records = await self._list_sessions()
+        listed = await self._list_sessions()
         if not argument:
-            return self._list(records)
+            return self._list(listed)
+        records = [one.record for one in listed]
         found = [record for record in records if record.id == argument]
         found = found or [record for record in records if record.id.endswith(argument)]
         if argument.isdecimal() and 1 <= int(argument) <= len(records):
@@ -86,29 +87,27 @@ class Commands:
         session_id = self.chat.session.id
         return Found(Text(f"{text} ({session_id})", style="green"), {"session": session_id})
 
-    async def _list_sessions(self) -> list[SessionRecord]:
+    async def _list_sessions(self) -> list[BrowsedSession]:
         """The newest sessions of this user with this agent, the newest first."""
         record = self.chat.session.record
-        records: list[SessionRecord] = []
-        while page := await self.engine.list_sessions(
-            user=record.user_id, agent=record.agent_id, after=records[-1].id if records else None
-        ):
-            records += page
-        return records[::-1][:_LISTED_COUNT]
+        return await self.engine.admin.browse_sessions(
+            user=record.user_id, agent=record.agent_id, limit=_LISTED_COUNT, words=True
+        )
 
-    def _list(self, records: list[SessionRecord]) -> Found:
+    def _list(self, listed: list[BrowsedSession]) -> Found:
         rows = [
             (
                 number,
-                record.id,
-                f"{record.created_at:%Y-%m-%d %H:%M}",
-                record.started_by,
-                "here" if record.id == self.chat.session.id else "",
+                one.record.id,
+                one_line(one.words.title if one.words else "", _SHOWN_CHARS),
+                f"{one.record.created_at:%Y-%m-%d %H:%M}",
+                one.record.started_by,
+                "here" if one.record.id == self.chat.session.id else "",
             )
-            for number, record in enumerate(records, 1)
+            for number, one in enumerate(listed, 1)
         ]
-        table = make_table(("", "session", "created", "begun by", ""), rows)
-        document = [{"session": row[1], "created_at": row[2], "started_by": row[3]} for row in rows]
+        table = make_table(("", "session", "title", "created", "begun by", ""), rows)
+        document = [{"session": row[1], "title": row[2], "created_at": row[3], "started_by": row[4]} for row in rows]
         return Found(Group(table, Text("/resume NUMBER continues one", style="dim")), document)
 
     # --- looking

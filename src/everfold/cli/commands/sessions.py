@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from everfold.admin import BrowsedSession
 from everfold.cli.opening.engine import open_engine, run_async
-from everfold.cli.opening.options import AnyAgent, AnyUser, Db, Json
+from everfold.cli.opening.options import AnyAgent, AnyUser, Db, Json, parse_moment
 from everfold.cli.tables.output import print_json, print_table
 from everfold.core.primitives.ids import UserId
 from everfold.engine import Everfold
@@ -14,12 +15,22 @@ from everfold.engine import Everfold
 NAME = "sessions"
 
 
-def run(
+def run(  # noqa: PLR0913 - an option is an argument
     context: typer.Context,
     user: AnyUser = None,
     agent: AnyAgent = None,
     after: Annotated[str | None, typer.Option(metavar="ID", help="Continue after this session.")] = None,
     count: Annotated[int, typer.Option("--count", "-n", metavar="N", min=1, max=1000, help="How many.")] = 100,
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="Only sessions with a stored title that contains this text."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Only sessions created then or later.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Only sessions created before then.")
+    ] = None,
     db: Db = None,
     *,
     as_json: Json = False,
@@ -29,19 +40,42 @@ def run(
     Examples:
     - `everfold sessions --db everfold.db`
     - `everfold sessions --user ilse --json`
+    - `everfold sessions --title berths --since 2031-05-01`
     """
+    only = {"since": parse_moment("--since", since), "until": parse_moment("--until", until)}
 
     async def act() -> list[dict[str, object]]:
         async with open_engine(context, db) as engine:
-            records = await engine.list_sessions(user=user, agent=agent, after=after, limit=count)
-            names = await _name_users(engine, {record.user_id for record in records})
-            return [await _describe(engine, record.id, names) for record in records]
+            listed = await engine.admin.browse_sessions(
+                user=user,
+                agent=agent,
+                after=after,
+                limit=count,
+                newest_first=False,
+                words=True,
+                title=title or "",
+                **only,
+            )
+            names = await _name_users(engine, {one.record.user_id for one in listed})
+            return [await _describe(engine, one, names) for one in listed]
 
     rows = run_async(act)
     if as_json:
         print_json({"sessions": rows})
     else:
-        columns = ("session", "user", "agent", "messages", "folds", "limit", "by", "created", "current", "session key")
+        columns = (
+            "session",
+            "title",
+            "user",
+            "agent",
+            "messages",
+            "folds",
+            "limit",
+            "by",
+            "created",
+            "current",
+            "session key",
+        )
         print_table(columns, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
 
 
@@ -50,11 +84,12 @@ async def _name_users(engine: Everfold, user_ids: set[UserId]) -> dict[UserId, s
     return {user_id: (await engine.get_user(user_id)).shown_name for user_id in user_ids}
 
 
-async def _describe(engine: Everfold, session_id: str, names: Mapping[UserId, str]) -> dict[str, object]:
-    session = await engine.session(id=session_id)
-    record, state = session.record, await session.inspect.state()
+async def _describe(engine: Everfold, listed: BrowsedSession, names: Mapping[UserId, str]) -> dict[str, object]:
+    record = listed.record
+    state = await (await engine.session(id=record.id)).inspect.state()
     return {
         "id": record.id,
+        "title": listed.words.title if listed.words else record.title,
         "user": names[record.user_id],
         "user_id": record.user_id,
         "agent": record.agent_id,

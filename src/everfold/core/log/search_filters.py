@@ -1,4 +1,4 @@
-"""What a search of messages is narrowed to: roles, and a span of time."""
+"""What lists are narrowed to: messages by role and time, sessions by time and title."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,19 @@ from typing import Final
 
 from everfold.core.log.messages import Role
 from everfold.errors import InvalidInputError
+
+
+def require_span(since: datetime | None, until: datetime | None) -> None:
+    """Refuse a span of time that holds no moment.
+
+    Raises:
+        InvalidInputError: a time has no zone, or the span holds no moment.
+    """
+    for name, time in (("since", since), ("until", until)):
+        if time is not None and time.utcoffset() is None:
+            raise InvalidInputError(f"{name} {time.isoformat()} has no time zone; give an aware datetime")
+    if since is not None and until is not None and since >= until:
+        raise InvalidInputError(f"since must be before until; got {since.isoformat()} and {until.isoformat()}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +39,7 @@ class SearchFilter:
     until: datetime | None = None
 
     def __post_init__(self) -> None:
-        for name, time in (("since", self.since), ("until", self.until)):
-            if time is not None and time.utcoffset() is None:
-                raise InvalidInputError(f"{name} {time.isoformat()} has no time zone; give an aware datetime")
-        if self.since is not None and self.until is not None and self.since >= self.until:
-            raise InvalidInputError(
-                f"since must be before until; got {self.since.isoformat()} and {self.until.isoformat()}"
-            )
+        require_span(self.since, self.until)
 
     def admits(self, role: str, said_at: datetime) -> bool:
         """Whether a message in this role, said at this time, may be given."""
@@ -45,3 +52,28 @@ class SearchFilter:
 
 ANY_MESSAGE: Final = SearchFilter()
 """Lets every message through."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """Which sessions a list gives.
+
+    Attributes:
+        since: Only sessions created then or later; aware.
+        until: Only sessions created before then; aware.
+        title: Only sessions whose own title holds this text, in any case; every session when empty.
+
+    Raises:
+        InvalidInputError: a time has no zone, or the span holds no moment.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        require_span(self.since, self.until)
+
+
+ANY_SESSION: Final = SessionFilter()
+"""Lets every session through."""

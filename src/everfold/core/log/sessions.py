@@ -62,6 +62,7 @@ class SessionRecord:
         is_current: It is the session that `engine.session(user, agent, key)` gives.
         session_key: Which of the conversations that a user has with an agent side by side it belongs to; empty for the
             one that needs no name. Sessions that follow it keep the key.
+        title: The title that it was given, as `everfold.core.log.titles.clean_title` leaves it; empty where it has none.
     """
 
     id: SessionId
@@ -75,6 +76,7 @@ class SessionRecord:
     settings: SessionSettings
     is_current: bool = True
     session_key: str = ""
+    title: str = ""
 
 
 MOST_SESSION_KEY_CHARS: Final = 512

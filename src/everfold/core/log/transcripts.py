@@ -54,6 +54,7 @@ class Conversation:
         messages: In order. Rules that reach over messages (a result needs its call) are not checked here.
         tools: The tool schemas, as given, where the file has them.
         system: The system prompt, where the file keeps it apart from the messages: a string or a list of text blocks; else None.
+        title: The title that the file gives it, with a number for a branch; None where it gives none.
         key: The client and its own id for the conversation, where the lines have ids: the same in every copy of the file.
     """
 
@@ -62,6 +63,7 @@ class Conversation:
     tools: tuple[JsonValue, ...] | None = None
     system: JsonValue = None
     key: str | None = None
+    title: str | None = None
 
     @property
     def prompt(self) -> Prompt:

@@ -23,6 +23,7 @@ from everfold.core.log.messages import ROLES, Message, MessageView
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, branch_lineage, find_holder
 from everfold.core.log.state import UNCALIBRATED, SessionState
+from everfold.core.log.titles import clean_title
 from everfold.core.log.wire import read_wire
 from everfold.core.memory.records import SessionMemory
 from everfold.core.portability.sessions import PortableFollowed, PortableMessage, PortableSession
@@ -130,6 +131,7 @@ def _make_record(
         settings=SessionSettings(limit_tokens=session.limit_tokens, prompt=prompt, policy=policy_of(session.agent_id)),
         is_current=session.is_current,
         session_key=session.session_key,
+        title=clean_title(session.title),
     )
 
 

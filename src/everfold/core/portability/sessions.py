@@ -62,6 +62,7 @@ class PortableSession:
         system: Its system prompt.
         tools: Its tool schemas, a JSON list in bytes.
         extracted_seq: Up to where memory has looked at it; the next three as in `everfold.core.memory.records.SessionMemory`.
+        title: As in `everfold.core.log.sessions.SessionRecord`; a document may leave it out where it is empty.
         followed: The clients' transcripts that are imported into it; a document may leave them out where there are none.
     """
 
@@ -83,12 +84,13 @@ class PortableSession:
     session_key: str = ""
     client_list: ClientList = NO_LIST
     followed: tuple[PortableFollowed, ...] = ()
+    title: str = ""
 
 
 Row = TypeVar("Row", PortableMessage, PortableSession, PortableFollowed)
 
 _OF_SESSION: Final = frozenset(PortableSession.__dataclass_fields__)
-_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None, "followed": []}
+_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None, "followed": [], "title": ""}
 """What documents of older releases do not have, and what it stands for there."""
 
 _OF_FOLLOWED: Final = frozenset(PortableFollowed.__dataclass_fields__)
@@ -138,6 +140,7 @@ def _write_session(session: PortableSession) -> JsonObject:
         "created_at": session.created_at.isoformat(),
         "is_current": session.is_current,
         "session_key": session.session_key,
+        "title": session.title,
         "limit_tokens": session.limit_tokens,
         "system": session.system,
         "tools": decode_json(session.tools),

@@ -6,14 +6,17 @@ memory. Erasing is audited under the name of the key.
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Depends, Query, Response
 
 from everfold.admin import BrowsedSession
+from everfold.core.log.search_filters import SessionFilter
+from everfold.core.log.titles import MOST_TITLE_CHARS
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER
 from everfold.server.access import AnyKey, Context, OfSession
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
 from everfold.server.routing import Fields, make_router
 from everfold.server.schemas.compactions import CallPageSchema
+from everfold.server.schemas.schema import GivenTime
 from everfold.server.schemas.sessions import (
     BranchPoint,
     ErasedSessionSchema,
@@ -33,11 +36,35 @@ from everfold.session import Session
 
 router = make_router("sessions")
 
+SessionsSince = Annotated[GivenTime | None, Query(description="Only sessions created then or later.")]
+SessionsUntil = Annotated[GivenTime | None, Query(description="Only sessions created before then.")]
+TitleQuery = Annotated[
+    str,
+    Query(
+        max_length=MOST_TITLE_CHARS,
+        description="Only sessions with a title of their own that holds this text, in any case.",
+        examples=["berths"],
+    ),
+]
+
+
+def read_filter(since: SessionsSince = None, until: SessionsUntil = None, title: TitleQuery = "") -> SessionFilter:
+    """Which sessions a list is narrowed to.
+
+    Raises:
+        InvalidInputError: a time has no zone, or the span holds no moment.
+    """
+    return SessionFilter(since=since, until=until, title=title)
+
+
+AskedFilter = Annotated[SessionFilter, Depends(read_filter)]
+
 
 @router.get("/api/sessions", response_model=SessionPageSchema)
 async def list_sessions(
     caller: AnyKey,
     runtime: Context,
+    only: AskedFilter,
     user: AskedUser = None,
     agent: AskedAgent = None,
     limit: Limit = DEFAULT_LIMIT,
@@ -54,6 +81,9 @@ async def list_sessions(
         limit=limit,
         newest_first=order == "newest",
         words=previews,
+        since=only.since,
+        until=only.until,
+        title=only.title,
     )
     return {"sessions": listed, "next_cursor": next_cursor(listed, limit, lambda last: last.record.id)}
 
@@ -89,7 +119,9 @@ async def get_session(runtime: Context, opened: OfSession) -> ShownSession:
 
 @router.patch("/api/sessions/{session}", response_model=SessionDetailSchema)
 async def configure_session(runtime: Context, opened: OfSession, change: SessionChange) -> ShownSession:
-    """Change the limit, the system prompt or the tools; only a value that differs is a cache break."""
+    """Change the limit, the system prompt, the tools or the title; only another prompt or other tools are a cache break."""
+    if change.title is not None:
+        await opened.set_title(change.title)
     await opened.configure(limit=change.limit, system=change.system, tools=change.tools)  # type: ignore[arg-type]  # parsed from JSON
     return await get_session(runtime, opened)
 

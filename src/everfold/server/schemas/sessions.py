@@ -8,6 +8,7 @@ from pydantic import Field
 from everfold.admin import BrowsedSession, SessionWords
 from everfold.core.compaction.certificate import VerificationProblem
 from everfold.core.log.sessions import MOST_SESSION_KEY_CHARS, SessionRecord, SessionSettings
+from everfold.core.log.titles import MOST_TITLE_CHARS
 from everfold.server.schemas.schema import Given, many, project, wrap
 from everfold.server.schemas.windows import SliceSchema, list_slices
 from everfold.services.forgetting.wipe import ErasedSession
@@ -57,6 +58,12 @@ class SessionChange(Given):
     tools: list[dict[str, object]] | None = Field(
         default=None, description="Tool schemas, in either provider's form; an empty list takes them away."
     )
+    title: str | None = Field(
+        default=None,
+        max_length=MOST_TITLE_CHARS,
+        description="One line for lists, which no model is shown; an empty text takes it away.",
+        examples=["Berths in October"],
+    )
 
 
 class BranchPoint(Given):
@@ -85,18 +92,19 @@ SessionSchema = project(
     "parent_id=record.parent_id "
     "branch_seq=record.branch_seq started_by=record.started_by created_at=record.created_at active_at=figures.active_at "
     "limit_tokens=record.settings.limit_tokens messages_count=figures.last_seq watermark=figures.watermark "
-    "epoch=figures.epoch title preview",
+    "epoch=figures.epoch own_title=record.title title preview",
     "One log between a user and an agent.",
     words={
         "is_current": "New messages of this user to this agent under this session key go here.",
         "session_key": "Which of their conversations side by side it belongs to; empty for the one without a key.",
         "active_at": "When the user spoke last; null before.",
         "messages_count": "Also the number of the newest message.",
+        "own_title": "The title that an import or a person gave it; empty where it has none.",
     },
     title=(
         str | None,
-        lambda listed: listed.words.title if listed.words else None,
-        "The first sentence that the user said; null in a list without `previews`.",
+        lambda listed: listed.words.title if listed.words else listed.record.title or None,
+        "Its own title, else the first sentence that the user said; null in a list without `previews` where it has none of its own.",
     ),
     preview=(
         str | None,

@@ -177,6 +177,7 @@ async def _read_session(store: Store, record: SessionRecord, followed: Sequence[
         created_at=record.created_at,
         is_current=record.is_current,
         session_key=record.session_key,
+        title=record.title,
         limit_tokens=record.settings.limit_tokens,
         system=record.settings.prompt.system,
         tools=encode_json(list(record.settings.prompt.tools)),

@@ -32,7 +32,7 @@ class WordPlace:
 
     Attributes:
         kind: `message`, `search`, `compaction`, `layout`, `digest`, `state`, `window`, `client_list`, `item`,
-            `item_search`, `topic`, `dream`, `extraction`, `snapshot`, `recall`, `followed`, `file`, or `audit`.
+            `item_search`, `topic`, `title`, `dream`, `extraction`, `snapshot`, `recall`, `followed`, `file`, or `audit`.
         id: Of the session, compaction, digest, item, topic, dream or extraction; the path of a file.
         seq: The message, where there is one; else 0.
     """
@@ -74,7 +74,7 @@ def _holds(text: str, folded: str) -> bool:
 async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> list[WordPlace]:
     """Every place from which one of the words can still be read of a user; empty when they are gone. O(all of it).
 
-    Looked through are messages, windows, search rows, compactions, layouts, digests and states of every session, and of
+    Looked through are messages, titles, windows, search rows, compactions, layouts, digests and states of every session, and of
     memory items, topics, dreams, extractions, snapshots, what turns show, files, search and audit, with all revisions. What a client of the gateway holds is kept as hashes:
     a word is looked for there as a message that says nothing else. Search is by word stems: a text that has the same stems in a row counts there.
     """
@@ -94,6 +94,7 @@ async def prove_absent(store: Store, user_id: UserId, words: Sequence[str]) -> l
 async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder) -> None:
     state = await store.read_state(record.id)
     finder.look("state", record.id, state)
+    finder.look("title", record.id, record.title)
     for first_seq in range(1, state.last_seq + 1, _PAGE):
         last_seq = min(first_seq + _PAGE - 1, state.last_seq)
         seqs = range(first_seq, last_seq + 1)

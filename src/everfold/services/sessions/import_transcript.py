@@ -19,6 +19,7 @@ from everfold.core.log.following import FollowedTranscript, name_transcript
 from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import UNCALIBRATED, SessionState
+from everfold.core.log.titles import clean_title
 from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import InvalidInputError
@@ -51,6 +52,7 @@ class _Placed:
 
     name: str
     key: str | None
+    title: str
     settings: SessionSettings
     messages: tuple[Incoming, ...]
     plans: tuple[AppendPlan, ...]
@@ -114,10 +116,10 @@ async def import_transcript(
     for conversation in placed:
         known = await _find_known(store, conversation, user_id, agent_id)
         if known is not None and known.session_id is not None:
-            yield await _add_rest(store, conversation, known.session_id, stream)
+            yield await _add_rest(store, opener, conversation, known.session_id, stream)
             continue
         # It cannot be found before it is whole, so no other writer can change it meanwhile.
-        live = await opener.add(user_id, agent_id, "", conversation.settings, is_hidden=True)
+        live = await opener.add(user_id, agent_id, "", conversation.settings, is_hidden=True, title=conversation.title)
         first_id = first_id or live.record.id
         for plan in conversation.plans:
             await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)
@@ -147,9 +149,12 @@ async def _find_known(
     return found or FollowedTranscript(user_id=user_id, agent_id=agent_id, name=name, session_id=None)
 
 
-async def _add_rest(store: Store, conversation: _Placed, session_id: SessionId, stream: Stream) -> Imported:
-    """Append what a session does not have of a conversation yet."""
+async def _add_rest(
+    store: Store, opener: Opener, conversation: _Placed, session_id: SessionId, stream: Stream
+) -> Imported:
+    """Append what a session does not have of a conversation yet, and give it the title that it lacks."""
     live = await load_session(store, await store.get_session(session_id))
+    await opener.add_title(live, conversation.title)
     for start in range(0, len(conversation.messages), BATCH_COUNT):
         batch = conversation.messages[start : start + BATCH_COUNT]
         ids = [one.client_id for one in batch if one.client_id is not None]
@@ -184,7 +189,14 @@ async def _place(conversation: Conversation, defaults: SessionSettings, *, now: 
     except InvalidInputError as error:
         line = error.ids.get("line", conversation.messages[0].line)
         raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
-    return _Placed(name=conversation.name, key=conversation.key, settings=settings, messages=messages, plans=plans)
+    return _Placed(
+        name=conversation.name,
+        key=conversation.key,
+        title=clean_title(conversation.title),
+        settings=settings,
+        messages=messages,
+        plans=plans,
+    )
 
 
 async def _plan_batches(

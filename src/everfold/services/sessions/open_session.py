@@ -86,6 +86,7 @@ class Opener:
         settings: SessionSettings,
         *,
         is_hidden: bool = False,
+        title: str = "",
     ) -> LiveSession:
         """A new, empty session beside the current one; where there is none it becomes it, unless it is to be hidden."""
         tries = Tries(f"the current session of user {user_id} and agent {agent_id!r}", user=user_id, agent=agent_id)
@@ -95,7 +96,7 @@ class Opener:
             is_current = current is None and not is_hidden
             try:
                 return await self._start(
-                    user_id, agent_id, session_key, settings, started_by="open", is_current=is_current
+                    user_id, agent_id, session_key, settings, started_by="open", is_current=is_current, title=title
                 )
             except ConflictError:
                 continue
@@ -111,6 +112,7 @@ class Opener:
         parent_id: SessionId | None = None,
         is_current: bool = True,
         state: SessionState | None = None,
+        title: str = "",
     ) -> LiveSession:
         record = self._new_record(
             user_id,
@@ -120,6 +122,7 @@ class Opener:
             started_by=started_by,
             parent_id=parent_id,
             is_current=is_current,
+            title=title,
         )
         state = state or SessionState()
         await self.store.create_session(record, state)
@@ -135,6 +138,7 @@ class Opener:
         started_by: StartedBy,
         parent_id: SessionId | None = None,
         is_current: bool = True,
+        title: str = "",
     ) -> SessionRecord:
         session_id = self.new_id()
         return SessionRecord(
@@ -149,6 +153,7 @@ class Opener:
             settings=settings,
             is_current=is_current,
             session_key=session_key,
+            title=title,
         )
 
     async def branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
@@ -183,6 +188,7 @@ class Opener:
             settings=live.settings,
             is_current=started_by != "branch",
             session_key=live.record.session_key,
+            title=live.record.title,
         )
         state = await self._state_at(live, seq, compaction_id=compaction_id, ordinal=ordinal)
         await self.store.create_session(record, state)
@@ -305,6 +311,23 @@ class Opener:
             if is_cache_break:
                 await self._note_cache_break(live, "prompt")
         return live
+
+    async def set_title(self, live: LiveSession, title: str) -> LiveSession:
+        """Give a session a title; the empty one takes it away. An equal one changes nothing."""
+        if live.opening is not None:
+            live.record = replace(live.record, title=title)
+        elif title != live.record.title:
+            await self.store.set_title(live.record.id, title)
+            await live.reload(self.store)
+        return live
+
+    async def add_title(self, live: LiveSession, title: str) -> None:
+        """Give a session the title that its file has by now.
+
+        Not where it has one, and not after an erase: the title may tell of what was erased.
+        """
+        if title and not live.record.title and not live.state.epoch:
+            await self.set_title(live, title)
 
     async def _note_cache_break(self, live: LiveSession, reason: str) -> None:
         """Have the next window report a cache break that nothing of the window survives."""

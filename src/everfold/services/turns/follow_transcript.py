@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from everfold.core.log.appending import Incoming
 from everfold.core.log.following import FollowedTranscript
+from everfold.core.log.titles import clean_title
 from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
@@ -70,6 +71,7 @@ class Follower:
         position: As it is stored, or will be.
         open_session: Opens the session of a conversation, by the part of its name after the transcript's own.
         append: Stores messages at the end of a session's log.
+        add_title: Gives a session the title that its conversation has by now.
     """
 
     store: Store
@@ -77,6 +79,7 @@ class Follower:
     position: FollowedTranscript
     open_session: Callable[[str], Awaitable[LiveSession]]
     append: Callable[[LiveSession, Sequence[Incoming]], Awaitable[list[int]]]
+    add_title: Callable[[LiveSession, str], Awaitable[None]]
     stored_count: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -125,6 +128,8 @@ class Follower:
             batch = conversation.messages[at : at + BATCH_COUNT]
             await self._append(live, read_messages(batch, now=now))
             await asyncio.sleep(0)
+        if conversation.title is not None and live.opening is None:
+            await self.add_title(live, clean_title(conversation.title))
         if not _name_part(conversation):
             await self._note_compactions(live, conversation)
 

@@ -2,8 +2,11 @@
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
+from dataclasses import replace
+
 import pytest
 
+from everfold.core.log.search_filters import SessionFilter
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import NotFoundError
 from everfold.ports.browsing import SessionEnds, SessionFigures
@@ -19,6 +22,7 @@ from everfold.testing.kit.builders import (
     branch_session,
     compact,
     incoming,
+    minute,
     open_session,
     plan_bare_erasure,
     session_record,
@@ -46,6 +50,31 @@ class BrowsingContract:
                     assert len(page) <= 2
                     listed += [record.id for record in page]
                 assert listed == [record.id for record in reversed(oldest)]
+
+    async def test_sessions_are_narrowed_by_title_and_time(self, store: Store) -> None:
+        """Both lists give the sessions that a filter admits, and their pages go on behind the last one of them."""
+        for number, title in enumerate(["Berths", "", "100% of BERTHS", "Crane_1", "Stra\u00dfe", "other berths"]):
+            record = session_record(f"ses_{number}", created_at=minute(number), is_current=False)
+            await open_session(store, replace(record, title=title))
+
+        async def list_ids(only: SessionFilter, *, count: int = 9) -> list[str]:
+            scope = {"user_id": ADA, "agent_id": GUIDE, "limit_count": count, "only": only}
+            oldest, newest = list[SessionId](), list[SessionId]()
+            while page := await store.list_sessions(after=oldest[-1] if oldest else None, **scope):  # type: ignore[arg-type]  # by name
+                oldest += [record.id for record in page]
+            while page := await store.list_newest_sessions(before=newest[-1] if newest else None, **scope):  # type: ignore[arg-type]  # by name
+                newest += [record.id for record in page]
+            assert newest == oldest[::-1]
+            return [id_.removeprefix("ses_") for id_ in oldest]
+
+        assert await list_ids(SessionFilter(title="BERTHS"), count=1) == ["0", "2", "5"]
+        assert await list_ids(SessionFilter(title="STRASSE")) == ["4"]
+        assert await list_ids(SessionFilter(title="0%")) == await list_ids(SessionFilter(title="% of")) == ["2"]
+        assert await list_ids(SessionFilter(title="_")) == ["3"]
+        assert await list_ids(SessionFilter(title="!")) == await list_ids(SessionFilter(title="nobody")) == []
+        assert await list_ids(SessionFilter(since=minute(2), until=minute(4))) == ["2", "3"]
+        assert await list_ids(SessionFilter(since=minute(1), title="berths")) == ["2", "5"]
+        assert await list_ids(SessionFilter()) == ["0", "1", "2", "3", "4", "5"]
 
     async def test_pages_before_an_unknown_session_are_refused(self, store: Store) -> None:
         """A cursor that was never a session is an error, and no first page."""

@@ -75,6 +75,17 @@ class EraseContract:
         assert (first.seq, first.content, first.content_hash, first.is_erased) == (1, b"", "", True)
         assert [(one.seq, one.is_erased) for one in rest] == [(2, False), (3, False)]
 
+    async def test_an_erase_takes_the_titles_away(self, store: Store) -> None:
+        """No session that holds an erased message keeps its title; one that does not hold the message keeps its own."""
+        first = await open_session(store, None, user("The alibi is false."), assistant("Hm."))
+        branch = await branch_session(store, first, "ses_branch", state=await store.read_state(first.id))
+        other = await open_session(store, session_record("ses_other", is_current=False), user("Hi."))
+        for record in (first, branch, other):
+            await store.set_title(record.id, "Alibi")
+        await erase(store, first.id, 1)
+        titles = [(await store.get_session(record.id)).title for record in (first, branch, other)]
+        assert titles == ["", "", "Alibi"]
+
     async def test_a_tombstones_note_holds_its_place_only(self, store: Store) -> None:
         """The note of an erased message keeps number, time and sizes, so that sums still hold, and none of its words."""
         named: JsonObject = {"role": "user", "name": "Zoe", "content": "Never say that the alibi is false."}

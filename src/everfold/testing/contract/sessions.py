@@ -207,6 +207,15 @@ class SessionContract:
         assert await store.get_session(record.id) == replace(record, settings=settings)
         assert await store.read_state(record.id) == replace(state, revision=state.revision + 1)
 
+    async def test_a_title_is_replaced_alone(self, store: Store) -> None:
+        """A changed title reads back equal; else only the revision of the state changes, which rises by one."""
+        record = await open_session(store, replace(session_record(), title="Berths"), *talk(1))
+        assert (await store.get_session(record.id)).title == "Berths"
+        state = await store.read_state(record.id)
+        await store.set_title(record.id, "Cranes \u00e4")
+        assert await store.get_session(record.id) == replace(record, title="Cranes \u00e4")
+        assert await store.read_state(record.id) == replace(state, revision=state.revision + 1)
+
     async def test_changing_a_given_tool_schema_changes_nothing_stored(self, store: Store) -> None:
         """What a caller does to tool schemas, before or after they were stored, stays the caller's own."""
         tool: JsonObject = {"name": "look_up"}
@@ -226,6 +235,7 @@ class SessionContract:
             store.get_session(NOBODY),
             store.make_current(NOBODY),
             store.change_settings(NOBODY, SessionSettings()),
+            store.set_title(NOBODY, "Berths"),
             store.list_sessions(user_id=None, agent_id=None, after=NOBODY, limit_count=1),
         ):
             with pytest.raises(NotFoundError):

@@ -150,3 +150,41 @@ def test_messages_in_a_circle_are_refused(key: str) -> None:
     }
     with pytest.raises(InvalidInputError, match="form a circle"):
         parse_transcript(json.dumps([circles[key]]).encode(), name="circle")
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("chatgpt.json", ["Frames of a hive", "Frames of a hive (branch 2)", "Swarms"]),
+        ("claude.json", ["A letter to the council", None, None]),
+        ("open_webui.json", ["Bread", "Bread (branch 2)", "Old"]),
+        ("letta.af.json", ["Sam"]),
+        ("langchain_flat.jsonl", [None]),
+    ],
+)
+def test_a_title_is_the_files_own(name: str, titles: list[str | None]) -> None:
+    """A conversation has the title that its file gives it, a branch with its number; a file without one gives none."""
+    assert [conversation.title for conversation in read(name)] == titles
+
+
+def test_the_titles_of_agents_sessions_are_read() -> None:
+    """Claude Code's title of the user wins over that of a model, the last one over older ones; Codex and others have one."""
+    said: JsonValue = {"type": "user", "sessionId": "s", "uuid": "u1", "message": {"role": "user", "content": "Hi."}}
+    made: JsonValue = {"type": "ai-title", "aiTitle": "Made", "sessionId": "s"}
+    older: JsonValue = {"type": "custom-title", "customTitle": "Older", "sessionId": "s"}
+    newer: JsonValue = {"type": "custom-title", "customTitle": "Newer", "sessionId": "s"}
+    broken: JsonValue = {"type": "ai-title", "aiTitle": 42, "sessionId": "s"}
+    assert read_title(said, made) == "Made"
+    assert read_title(older, newer, said, made, broken) == "Newer"
+    assert read_title(said, broken) is None
+    item: JsonValue = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}
+    name: JsonValue = {"type": "thread_name_updated", "thread_id": "t", "thread_name": "Port"}
+    assert read_title({"type": "response_item", "payload": item}, {"type": "event_msg", "payload": name}) == "Port"
+    message: JsonValue = {"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": "Hi."}]}
+    assert read_title({"info": {"id": "s", "title": "Boats"}, "messages": [message]}) == "Boats"
+
+
+def read_title(*lines: JsonValue) -> str | None:
+    """The title of the first conversation of a file with these lines."""
+    data = "\n".join(json.dumps(line) for line in lines).encode()
+    return parse_transcript(data, name="file").conversations[0].title

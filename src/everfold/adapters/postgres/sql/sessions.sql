@@ -9,10 +9,10 @@ SELECT
 -- A key of a sequence is never given again.
 INSERT INTO sessions (
     id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings,
-    thread
+    thread, title, folded_title
 ) VALUES (
     :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings,
-    :thread
+    :thread, :title, :folded_title
 );
 
 -- name: insert_message

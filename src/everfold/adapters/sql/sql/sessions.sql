@@ -26,7 +26,7 @@ WHERE sessions.id = :session_id;
 -- name: find_session
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings, thread
+    lineage, settings, thread, title
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
@@ -35,25 +35,33 @@ WHERE sessions.id = :session_id;
 -- name: find_current_session
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings, thread
+    lineage, settings, thread, title
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
 WHERE users.id = :user_id AND agents.id = :agent_id AND thread = :thread AND is_current = 1;
 
 -- name: list_sessions
--- Each of the four ways to ask has an index of its own; those that are not asked cost nothing.
+-- Each of the four ways to ask has an index of its own; those that are not asked cost nothing. :title_pattern is a pattern of LIKE,
+-- empty where titles do not matter.
+WITH titled AS (
+    SELECT key FROM sessions WHERE folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+)
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings, thread
+    lineage, settings, thread, title
 FROM (
     SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key AND key <= :last_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key > :after_key AND key <= :last_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key > :after_key AND key <= :last_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key > :after_key AND key <= :last_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     ORDER BY key
     LIMIT :limit_count
 ) AS page
@@ -63,17 +71,24 @@ JOIN agents ON agents.key = sessions.agent_key
 ORDER BY page.key;
 
 -- name: list_newest_sessions
+WITH titled AS (
+    SELECT key FROM sessions WHERE folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+)
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings, thread
+    lineage, settings, thread, title
 FROM (
     SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND CAST(:agent_key AS BIGINT) IS NULL AND key < :before_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND CAST(:agent_key AS BIGINT) IS NULL AND key < :before_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE CAST(:user_key AS BIGINT) IS NULL AND agent_key = :agent_key AND key < :before_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     UNION ALL
     SELECT key FROM sessions WHERE user_key = :user_key AND agent_key = :agent_key AND key < :before_key
+        AND created_at >= :since AND created_at < :until AND (:title_pattern = '' OR key IN (SELECT key FROM titled))
     ORDER BY key DESC
     LIMIT :limit_count
 ) AS page
@@ -85,7 +100,7 @@ ORDER BY page.key DESC;
 -- name: list_owned_sessions
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
-    lineage, settings, thread
+    lineage, settings, thread, title
 FROM sessions
 JOIN users ON users.key = sessions.user_key
 JOIN agents ON agents.key = sessions.agent_key
@@ -100,6 +115,12 @@ UPDATE sessions SET is_current = 1 WHERE id = :session_id;
 
 -- name: update_settings
 UPDATE sessions SET settings = :settings WHERE id = :session_id;
+
+-- name: set_title
+UPDATE sessions SET title = :title, folded_title = :folded_title WHERE id = :session_id;
+
+-- name: drop_title
+UPDATE sessions SET title = '', folded_title = '' WHERE user_key = :user_key AND key = :session_key AND title <> '';
 
 -- name: raise_revision
 UPDATE session_states SET revision = revision + 1

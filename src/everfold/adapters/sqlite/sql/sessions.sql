@@ -10,14 +10,14 @@ ON CONFLICT (id) DO NOTHING;
 -- A key is never given again; see erased_sessions.
 INSERT INTO sessions (
     key, id, user_key, agent_key, parent_id, branch_seq, started_by, created_at, is_current, lineage, settings,
-    thread
+    thread, title, folded_title
 ) VALUES (
     1 + max(
         coalesce((SELECT max(key) FROM sessions), 0),
         coalesce((SELECT max(key) FROM erased_sessions), 0)
     ),
     :id, :user_key, :agent_key, :parent_id, :branch_seq, :started_by, :created_at, :is_current, :lineage, :settings,
-    :thread
+    :thread, :title, :folded_title
 );
 
 -- name: read_states

@@ -13,6 +13,7 @@ import { PreviewNotice, usePreview } from "./session_preview.js";
 import { titleOf } from "./session_lines.js";
 import { RecallTab } from "./session_recall.js";
 import { StripBoard, fateAt, indexStrip } from "./session_strips.js";
+import { TitleDialog } from "./session_title.js";
 import { WindowInspector } from "./session_window.js";
 
 const TABS = [["strips", "Strips"], ["log", "Log"], ["compactions", "Compactions"], ["window", "Window"], ["recall", "Recall"]];
@@ -89,11 +90,13 @@ function SessionActions({ session, onChanged }) {
   const chat = html`<a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>`;
   if (who?.key.read_only) return html`<p class="actions">${chat}</p>`;
   return html`<p class="actions">
+    <button type="button" disabled=${isBusy} onClick=${() => setAsked("title")}>Rename…</button>
     ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "This is the current session again.")}>Resume</button>`}
     <button type="button" disabled=${isBusy} title="Start an empty session after this one" onClick=${() => act("new", "A new session was started.")}>New</button>
     <button type="button" disabled=${isBusy} title="Start an empty session and reset the token calibration" onClick=${() => setAsked("reset")}>Reset…</button>
     ${chat}
     <button type="button" class="danger" disabled=${isBusy} onClick=${() => setAsked("erase")}>Erase…</button>
+    ${asked === "title" && html`<${TitleDialog} session=${session} onClose=${() => setAsked(null)} onSaved=${() => { setAsked(null); onChanged(); }} />`}
     ${asked === "reset" && html`<${Confirm} title="Reset to an empty session?" danger=${false} confirmLabel="Reset"
       text="A new, empty session becomes the current one, and its token calibration starts again. This session and its messages stay, and you can resume it."
       onConfirm=${() => act("reset", "A new session was started, and the token calibration was reset.")} onClose=${() => setAsked(null)} />`}

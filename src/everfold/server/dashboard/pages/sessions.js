@@ -10,10 +10,12 @@ import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
 import { readRange, TimeRange } from "./time_range.js";
-import { titleOf } from "./session_lines.js";
+import { SessionLines, titleOf } from "./session_lines.js";
 
 const PAGE = 100;
 const MOST_HITS = 100;
+const MOST_TITLED = 10;
+const MOST_TITLE_CHARS = 200;
 const ROLES = ["user", "assistant", "tool", "system"];
 
 export default function Sessions({ path, params }) {
@@ -24,16 +26,17 @@ export default function Sessions({ path, params }) {
 
 function SessionList({ params }) {
   const user = params.user || "", agent = params.agent || "", order = params.order || "newest";
+  const range = { from: params.from || "", to: params.to || "" };
   const [question, setQuestion] = useState(params.q || "");
   const typed = useDebounced(question.trim(), 250);
   const late = question === params.q ? question.trim() : typed; // what the address asks for does not wait
-  const [only, setOnly] = useState({ role: "", from: "", to: "" });
+  const [role, setRole] = useState("");
   useEffect(() => setQuestion(params.q || ""), [params.q]);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
   useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
-  const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...change }), { replace: true });
+  const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...range, q: params.q || "", ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
-    const page = await get("/api/sessions", { user, agent, order, limit: PAGE, cursor, previews: true }, { signal });
+    const page = await get("/api/sessions", { user, agent, order, ...readRange(range), limit: PAGE, cursor, previews: true }, { signal });
     return { items: page.sessions, nextCursor: page.next_cursor };
   };
   return html`<div class="page sessions-page">
@@ -44,19 +47,19 @@ function SessionList({ params }) {
         <${AgentPicker} value=${agent} allLabel="All agents" onPick=${(name) => turn({ agent: name })} />
         <div class="picker"><label>Order<select value=${order} onChange=${(event) => turn({ order: event.target.value === "newest" ? "" : event.target.value })}>
           <option value="newest">Newest first</option><option value="oldest">Oldest first</option></select></label></div>
-        <div class="picker grow"><span class="label">Messages</span><${Search} label="Search messages" placeholder="Search messages" value=${question} onInput=${setQuestion} /></div>
-        ${late && html`<div class="picker"><label>Role<select value=${only.role} onChange=${(event) => setOnly({ ...only, role: event.target.value })}><option value="">All roles</option>${ROLES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label></div>
-          <${TimeRange} from=${only.from} to=${only.to} onChange=${(range) => setOnly({ ...only, ...range })} />`}
+        <div class="picker grow"><span class="label">Messages and titles</span><${Search} label="Search messages and titles" value=${question} onInput=${setQuestion} /></div>
+        ${late && html`<div class="picker"><label>Role<select value=${role} onChange=${(event) => setRole(event.target.value)}><option value="">All roles</option>${ROLES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label></div>`}
+        <${TimeRange} ...${range} of=${late ? "Said" : "Stored"} onChange=${turn} />
       </div>
     </header>
-    ${late ? html`<${Hits} question=${late} user=${user} agent=${agent} only=${only} />` : html`
+    ${late ? html`<${Titled} question=${late} user=${user} agent=${agent} /><${Hits} question=${late} user=${user} agent=${agent} only=${{ role, ...range }} />` : html`
       <p class="soft small count-line" aria-live="polite">${counted === null ? "" : counted.isAll ? plural(counted.count, "session") : `first ${number(counted.count)} sessions`}</p>
       <div class="session-list card">
-        <${VirtualList} rowHeight=${innerWidth <= 720 ? 96 : 62} listKey=${`${user}|${agent}|${order}`} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
+        <${VirtualList} rowHeight=${innerWidth <= 720 ? 96 : 62} listKey=${[user, agent, order, range.from, range.to].join("|")} reloadKey=${version} loadPage=${loadPage} keyOf=${(session) => session.id}
           label="Sessions" onSelect=${(session) => goTo(hrefTo("sessions", session.id))} onCount=${(count, isAll) => setCounted({ count, isAll })}
           renderRow=${(session) => html`<${SessionRow} session=${session} />`}
-          empty=${user || agent
-            ? html`<${Empty} title="No sessions" hint="No session matches these filters."><button type="button" onClick=${() => turn({ user: "", agent: "" })}>Show all</button><//>`
+          empty=${user || agent || range.from || range.to
+            ? html`<${Empty} title="No sessions" hint="No session matches these filters."><button type="button" onClick=${() => turn({ user: "", agent: "", from: "", to: "" })}>Show all</button><//>`
             : html`<${FirstSteps} title="No sessions" hint="The first message to an agent starts a session."><a class="button" href="#chat">Open the chat</a><//>`} />
       </div>`}
   </div>`;
@@ -79,6 +82,15 @@ function Folded({ session }) {
   return html`<div class="session-row-folded" title=${`${number(compacted)} of ${plural(all, "message")} compacted`}>
     <span class="bar-track" role="img" aria-label=${`${number(compacted)} of ${number(all)} compacted`}><i class="bar-part is-digest" style=${{ width: `${all ? (100 * compacted) / all : 0}%` }}></i><i class="bar-part is-tail" style=${{ width: `${all ? (100 * (all - compacted)) / all : 0}%` }}></i></span>
   </div>`;
+}
+
+/** The sessions whose own title holds the question, above the messages; nothing where there is none. */
+function Titled({ question, user, agent }) {
+  const found = useLoad(({ signal }) => get("/api/sessions", { title: question.slice(0, MOST_TITLE_CHARS), user, agent, limit: MOST_TITLED + 1, previews: true }, { signal }), [question, user, agent]);
+  const sessions = found.data?.sessions || [];
+  if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
+  return sessions.length > 0 && html`<p class="soft small count-line" role="status">${sessions.length > MOST_TITLED ? `The newest ${MOST_TITLED} sessions with this title` : `${plural(sessions.length, "session")} with this title`}</p>
+    <section class="card" aria-label="Sessions with this title"><${SessionLines} sessions=${sessions.slice(0, MOST_TITLED)} /></section>`;
 }
 
 /** The messages that a question finds: of one user, or of all users, page by page of users. */

@@ -8,8 +8,8 @@ export function readRange({ from, to }) {
   return { since: since ? since.toISOString() : undefined, until: until ? until.toISOString() : undefined };
 }
 
-/** Two fields for dates. `onChange` is given {from, to}. */
-export const TimeRange = ({ from, to, onChange }) => html`<div class="picker time-range" role="group" aria-label="Time range">
-  <label>From<input type="date" value=${from} max=${to || undefined} onChange=${(event) => onChange({ from: event.target.value, to })} /></label>
-  <label>To<input type="date" value=${to} min=${from || undefined} onChange=${(event) => onChange({ from, to: event.target.value })} /></label>
+/** Two fields for dates. `onChange` is given {from, to}; `of` says in a word what lies in the range. */
+export const TimeRange = ({ from, to, of = "", onChange }) => html`<div class="picker time-range" role="group" aria-label="Time range">
+  <label>${of ? `${of} from` : "From"}<input type="date" value=${from} max=${to || undefined} onChange=${(event) => onChange({ from: event.target.value, to })} /></label>
+  <label>${of ? `${of} to` : "To"}<input type="date" value=${to} min=${from || undefined} onChange=${(event) => onChange({ from, to: event.target.value })} /></label>
 </div>`;
