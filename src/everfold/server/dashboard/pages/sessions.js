@@ -47,7 +47,7 @@ function SessionList({ params }) {
         <${AgentPicker} value=${agent} allLabel="All agents" onPick=${(name) => turn({ agent: name })} />
         <div class="picker"><label>Order<select value=${order} onChange=${(event) => turn({ order: event.target.value === "newest" ? "" : event.target.value })}>
           <option value="newest">Newest first</option><option value="oldest">Oldest first</option></select></label></div>
-        <div class="picker grow"><span class="label">Messages and titles</span><${Search} label="Search messages and titles" value=${question} onInput=${setQuestion} /></div>
+        <div class="picker grow"><span class="label">Messages and titles</span><${Search} label="Search messages and titles" placeholder="Search" value=${question} onInput=${setQuestion} /></div>
         ${late && html`<div class="picker"><label>Role<select value=${role} onChange=${(event) => setRole(event.target.value)}><option value="">All roles</option>${ROLES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label></div>`}
         <${TimeRange} ...${range} of=${late ? "Said" : "Stored"} onChange=${turn} />
       </div>
