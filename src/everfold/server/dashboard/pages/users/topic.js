@@ -2,7 +2,7 @@
 
 import { useState } from "../../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../../lib/api.js";
-import { words } from "../../lib/format.js";
+import { plural, words } from "../../lib/format.js";
 import { Confirm, Dialog, goTo, hrefTo, html, Line, Loaded, Text, Time, toast, useLoad, useWho } from "../../lib/ui.js";
 import { StatusTag, TierTag, useReloads } from "./parts.js";
 
@@ -25,9 +25,9 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
           <span class="small soft">revision ${topic.revision}, <${Time} at=${topic.updated_at} />${topic.expires_at && html`, ends <${Time} at=${topic.expires_at} />`}</span></p>
         <${Text} className="topic-summary" value=${topic.summary} maxHeight=${120} />
         <${Text} className="topic-content" value=${topic.content} maxHeight=${420} />
-        ${topic.items?.length > 0 && html`<section class="stack tight"><h3>Items</h3>
-          <${TopicItems} user=${user} id=${id} items=${topic.items} /></section>`}
-        ${topic.revisions?.length > 0 && html`<details><summary>${topic.revisions.length} revisions</summary>
+        ${topic.items?.length > 0 && html`<details><summary>${plural(topic.items.length, "item")} as evidence</summary>
+          <${TopicItems} user=${user} id=${id} items=${topic.items} /></details>`}
+        ${topic.revisions?.length > 0 && html`<details><summary>${plural(topic.revisions.length, "revision")}</summary>
           <ol class="revisions">${topic.revisions.map(revision => html`
             <li key=${revision.revision}><span class="row wrap small soft"><b>${revision.revision}</b><${StatusTag} status=${revision.status} /><${Time} at=${revision.made_at} />
                 ${revision.dream_id && html`<button type="button" class="link" onClick=${() => goTo(hrefTo("users", id, "dreams", { dream: revision.dream_id }))}>show the dream</button>`}</span>
