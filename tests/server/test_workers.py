@@ -113,7 +113,7 @@ async def test_a_worker_goes_on_where_another_was_killed(
         async with talking(server) as talk:
             while not await talk.count_jobs("todo"):
                 await talk.say()
-            assert await talk.compactions() == []  # nothing is done by the server
+            assert all(one["attempts"] == 0 for one in await talk.compactions())  # nothing is done by the server
             with starting(hangs, command_forks, "worker") as dying:
                 [held] = await talk.until("running")
                 with starting(writes, command_forks, "worker") as living:

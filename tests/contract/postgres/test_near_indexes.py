@@ -6,6 +6,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from tests.support.postgres import partition
+from tests.support.waiting import until
 
 from everfold.adapters.postgres.near_indexes import MOST_DIMENSIONS
 from everfold.adapters.postgres.store import PostgresStore
@@ -69,9 +70,8 @@ async def test_a_user_with_many_vectors_is_searched_by_their_index(store: Postgr
     assert sum(shared) >= 0.9 * 10 * len(questions)
     assert len(await ask(store, BEN, questions[0])) == 10
     assert await ask(store, ADA, questions[0], ("item", "topic")) == []
-    await store.close()  # a connection that ends tells what it has done
-    scans = list_scans(database_url)
-    assert list(scans.values()) == [len(questions)]
+    await store.close()  # a connection tells what it has done, a moment after its end
+    await until(lambda: list(list_scans(database_url).values()) == [len(questions)])
 
 
 async def test_who_has_fewer_keeps_the_scan(store: PostgresStore, database_url: str) -> None:
@@ -129,7 +129,7 @@ async def test_an_index_that_was_left_unfinished_is_made_again(store: PostgresSt
         await store.tend_vectors(ADA)
         assert len(await ask(store, ADA, clusters.ask())) == 10
     await store.close()
-    assert list(list_scans(database_url).values()) == [1]
+    await until(lambda: list(list_scans(database_url).values()) == [1])
 
 
 async def test_a_partition_has_the_index_of_its_user(store: PostgresStore, database_url: str) -> None:
@@ -140,4 +140,4 @@ async def test_a_partition_has_the_index_of_its_user(store: PostgresStore, datab
     await store.tend_vectors(ADA)
     assert len(await ask(store, ADA, clusters.ask())) == 10
     await store.close()
-    assert list(list_scans(database_url).values()) == [1]
+    await until(lambda: list(list_scans(database_url).values()) == [1])
