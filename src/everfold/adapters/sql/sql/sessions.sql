@@ -45,7 +45,11 @@ WHERE users.id = :user_id AND agents.id = :agent_id AND thread = :thread AND is_
 -- Each of the four ways to ask has an index of its own; those that are not asked cost nothing. :title_pattern is a pattern of LIKE,
 -- empty where titles do not matter.
 WITH titled AS (
-    SELECT key FROM sessions WHERE folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+    SELECT key FROM sessions
+    WHERE CAST(:user_key AS BIGINT) IS NULL AND folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+    UNION ALL
+    SELECT key FROM sessions
+    WHERE user_key = :user_key AND folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
 )
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
@@ -72,7 +76,11 @@ ORDER BY page.key;
 
 -- name: list_newest_sessions
 WITH titled AS (
-    SELECT key FROM sessions WHERE folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+    SELECT key FROM sessions
+    WHERE CAST(:user_key AS BIGINT) IS NULL AND folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
+    UNION ALL
+    SELECT key FROM sessions
+    WHERE user_key = :user_key AND folded_title <> '' AND folded_title LIKE :title_pattern ESCAPE '!'
 )
 SELECT
     sessions.key, sessions.id, users.id, agents.id, parent_id, branch_seq, started_by, sessions.created_at, is_current,
