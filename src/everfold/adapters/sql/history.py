@@ -62,20 +62,16 @@ def search(
     row_count, sessions_count, others_count = cast("tuple[int, int, int]", rows[0])
     counts = database.words.read_counts(query, counted)
     chosen = choose_terms(query, counts.words, row_count=row_count)
-    # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
-    session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
-    if len(session_keys) == sessions_count:
-        session_keys = []
-    if place is not None or not others_count:
-        agent_key = None
     if not chosen.terms:
         return []
+    # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
+    session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
     find = partial(
         database.words.find_messages,
         chosen,
         user_key,
-        agent_key=agent_key,
-        session_keys=session_keys,
+        agent_key=None if place is not None or not others_count else agent_key,
+        session_keys=[] if len(session_keys) == sessions_count else session_keys,
         only=only,
         counts=counts,
     )

@@ -142,7 +142,7 @@ def read_notes(database: Database, places: Places, session_id: SessionId, seqs: 
 
 def find_erased(database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]) -> list[int]:
     """Which of the messages with these numbers (rising) are erased."""
-    return [cast("int", seq) for (seq,) in _read_ranges(database, places, "find_erased", session_id, seqs)]
+    return [cast("int", seq) for (seq,) in _read_ranges(database, places, "list_erased", session_id, seqs, retracted=0)]
 
 
 def _read_ranges(

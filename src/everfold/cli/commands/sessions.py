@@ -13,6 +13,19 @@ from everfold.core.primitives.ids import UserId
 from everfold.engine import Everfold
 
 NAME = "sessions"
+COLUMNS = (
+    "session",
+    "title",
+    "user",
+    "agent",
+    "messages",
+    "folds",
+    "limit",
+    "by",
+    "created",
+    "current",
+    "session key",
+)
 
 
 def run(  # noqa: PLR0913 - an option is an argument
@@ -63,20 +76,7 @@ def run(  # noqa: PLR0913 - an option is an argument
     if as_json:
         print_json({"sessions": rows})
     else:
-        columns = (
-            "session",
-            "title",
-            "user",
-            "agent",
-            "messages",
-            "folds",
-            "limit",
-            "by",
-            "created",
-            "current",
-            "session key",
-        )
-        print_table(columns, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
+        print_table(COLUMNS, [[_cell(value) for key, value in row.items() if key != "user_id"] for row in rows])
 
 
 async def _name_users(engine: Everfold, user_ids: set[UserId]) -> dict[UserId, str]:

@@ -89,9 +89,8 @@ async def append_once(
     if live.opening is not None:
         await live.reload(store)
     for attempt in range(MOST_ATTEMPTS):
-        is_looked_up = (
-            overlaps or attempt > 0
-        )  # a client id is nearly always new, and the store refuses one that is not
+        # At first not looked up: a client id is nearly always new, and the store refuses one that is not.
+        is_looked_up = overlaps or attempt > 0
         known = await find_known(store, live, incoming, overlaps=overlaps) if is_looked_up else {}
         rest = [item for item in incoming if item.client_id not in known] if known else incoming
         if not rest:

@@ -35,13 +35,6 @@ WHERE
     AND kind != 'retracted' AND length(content) <= :most_bytes
 ORDER BY seq;
 
--- name: find_erased
-SELECT seq
-FROM messages
-WHERE
-    user_key = :user_key AND session_key = :session_key AND seq BETWEEN :first_seq AND :last_seq
-    AND erased_at IS NOT NULL;
-
 -- name: read_notes
 -- The content is what lines quote from; those of a long message are written out.
 SELECT
