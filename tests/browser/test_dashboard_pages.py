@@ -177,9 +177,10 @@ def test_a_compaction_says_what_became_of_its_messages(page: Page, seeded: Seede
 
 
 def test_a_topic_names_its_items(page: Page, seeded: Seeded) -> None:
-    """A topic lists the statements that it was made from."""
+    """A topic lists the statements that it was made from, once its evidence is opened."""
     go(page, f"users/{seeded.user_id}/memory")
     page.get_by_role("region", name="Topics").locator(".topic").first.click()
+    page.get_by_role("dialog").get_by_text("as evidence").click()
     items = page.get_by_role("dialog").get_by_role("list").filter(has=page.locator("a"))
     expect(items.first).to_contain_text("degrees")
 
