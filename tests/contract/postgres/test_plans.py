@@ -16,7 +16,8 @@ SEARCHES = (
     "find_newest_items",
     "search_items",
 )
-LOOKED_UP = re.compile(r"(Filter|Cond): .*@@")
+LOOKED_UP = re.compile(r"(Filter|Cond): .*@@(?! term\))")
+"""A condition on words; those of the others, which only weigh what was found, are none."""
 
 
 def explain(connection: psycopg.Connection, name: str) -> list[str]:

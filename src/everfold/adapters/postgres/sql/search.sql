@@ -48,15 +48,21 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
 );
 
 -- name: search_messages
--- Messages that hold any of :terms, those that hold the rarest first: as many as the core ranks. Each term is looked up by
--- itself, so that what is read grows with what the terms find; only the best are looked at whole.
-WITH best AS MATERIALIZED (
+-- Messages that hold any of :terms, those that hold the rarest of them and of :others first: as many as the core ranks. Each
+-- term is looked up by itself, so that what is read grows with what the terms find; only the best are looked at whole.
+WITH others AS MATERIALIZED (SELECT term, weight FROM read_terms(:others, :other_weights)),
+best AS MATERIALIZED (
     SELECT found.message_id
     FROM read_terms(:terms, :weights) AS asked
-    CROSS JOIN LATERAL (SELECT user_key, message_id FROM message_words WHERE words @@ asked.term OFFSET 0) AS found
+    CROSS JOIN LATERAL (
+        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE words @@ others.term) AS others_weight
+        FROM message_words
+        WHERE words @@ asked.term
+        OFFSET 0
+    ) AS found
     WHERE found.user_key = :user_key
     GROUP BY found.message_id
-    ORDER BY sum(asked.weight) DESC, found.message_id DESC
+    ORDER BY sum(asked.weight) + max(found.others_weight) DESC, found.message_id DESC
     LIMIT :candidate_count
 )
 SELECT
@@ -75,10 +81,16 @@ JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.sessi
 
 -- name: search_some_messages
 -- The same among the messages in :roles (a JSON array) that were said from :since_at on and before :until_at.
-WITH best AS MATERIALIZED (
+WITH others AS MATERIALIZED (SELECT term, weight FROM read_terms(:others, :other_weights)),
+best AS MATERIALIZED (
     SELECT found.message_id
     FROM read_terms(:terms, :weights) AS asked
-    CROSS JOIN LATERAL (SELECT user_key, message_id FROM message_words WHERE words @@ asked.term OFFSET 0) AS found
+    CROSS JOIN LATERAL (
+        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE words @@ others.term) AS others_weight
+        FROM message_words
+        WHERE words @@ asked.term
+        OFFSET 0
+    ) AS found
     CROSS JOIN LATERAL (SELECT said_at, role FROM messages WHERE user_key = :user_key AND id = found.message_id LIMIT 1) AS messages
     WHERE
         found.user_key = :user_key
@@ -86,7 +98,7 @@ WITH best AS MATERIALIZED (
         AND messages.said_at < :until_at
         AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
     GROUP BY found.message_id
-    ORDER BY sum(asked.weight) DESC, found.message_id DESC
+    ORDER BY sum(asked.weight) + max(found.others_weight) DESC, found.message_id DESC
     LIMIT :candidate_count
 )
 SELECT
@@ -155,7 +167,8 @@ LIMIT :limit_count;
 -- name: count_message_terms
 -- About how many messages and words a user has; then how many messages hold each of :terms, in their order. Every term has
 -- the user's key in front. Counted are up to :most_count, since each is a look at the table; what more messages hold is
--- estimated from some, spread over all. How many there are is known from their newest numbers, and how long from the first.
+-- estimated from some, spread over all, and is not counted where those let expect twice as many. How many messages there are is
+-- known from their newest numbers, and how long from the first.
 WITH sample AS MATERIALIZED (
     SELECT picked.words
     FROM (SELECT min(message_id) AS first, max(message_id) AS last FROM message_words WHERE user_key = :user_key) AS ends
@@ -180,6 +193,14 @@ size AS MATERIALIZED (
         FROM sessions WHERE sessions.user_key = :user_key
     ) END AS documents_count
     FROM lengths
+),
+asked AS MATERIALIZED (
+    SELECT
+        given.place, CAST(given.term AS TSQUERY) AS term, (
+            SELECT CAST(avg(CAST(words @@ CAST(given.term AS TSQUERY) AS INTEGER)) * (SELECT documents_count FROM size) AS BIGINT)
+            FROM sample
+        ) AS estimate
+    FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS given (term, place)
 )
 SELECT documents_count, words_count
 FROM (
@@ -189,18 +210,17 @@ FROM (
     FROM size
     UNION ALL
     SELECT
-        asked.place, CASE WHEN counted.entries_count < :most_count THEN counted.entries_count ELSE greatest(
-            counted.entries_count, (
-                SELECT CAST(avg(CAST(words @@ CAST(asked.term AS TSQUERY) AS INTEGER)) * (SELECT documents_count FROM size) AS BIGINT)
-                FROM sample
-            )
-        ) END, CAST(0 AS BIGINT)
-    FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS asked (term, place)
+        asked.place,
+        CASE WHEN counted.entries_count BETWEEN 1 AND :most_count - 1 THEN counted.entries_count ELSE greatest(
+            counted.entries_count, asked.estimate
+        ) END,
+        CAST(0 AS BIGINT)
+    FROM asked
     CROSS JOIN LATERAL (
         SELECT count(*) AS entries_count
         FROM (
             SELECT user_key FROM message_words
-            WHERE words @@ CAST(asked.term AS TSQUERY)
+            WHERE words @@ asked.term AND asked.estimate < 2 * CAST(:most_count AS BIGINT)
             LIMIT CAST(:most_count AS BIGINT)
         ) AS found
         WHERE user_key = :user_key
