@@ -30,7 +30,7 @@ from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
 from everfold.services.sessions.search import choose_filter
-from everfold.services.sessions.search_users import USERS_PER_PAGE, UserHit, search_users
+from everfold.services.sessions.search_users import SearchedUsers, search_users
 from everfold.services.telling.tally import Tally
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
@@ -61,20 +61,6 @@ class SessionWords:
 
 MOST_PREVIEW_BYTES = 64_000
 """Longer messages are not read for a line."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedUsers:
-    """What a search over all users found among the next of them.
-
-    Attributes:
-        users_count: How many users were looked through.
-        next_id: The user after whom to go on; None where all were looked through.
-    """
-
-    hits: tuple[UserHit, ...]
-    users_count: int
-    next_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,10 +193,13 @@ class Admin:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> SearchedUsers:
-        """Search the messages of the next 50 users, the oldest users first.
+        """Search the messages of the next users, the oldest users first, for those that hold every word themselves.
+
+        Up to 2,000 users are looked through, 500 at a time, until the limit is reached. Of each 500 the newest messages come
+        first; if these alone reach the limit, their older ones are left out, and `search` of one user finds them.
 
         Args:
-            question: In words.
+            question: Words, or phrases in quotation marks.
             agent: Only those of sessions with this agent.
             after: The `next_id` of the search before.
             limit: How many messages at most.
@@ -222,19 +211,15 @@ class Admin:
             InvalidInputError: the limit is not between 1 and 1,000, or a filter is wrong.
             NotFoundError: no user has the id `after`.
         """
-        users = await self.users.list_page(
-            "", after=None if after is None else UserId(after), limit_count=USERS_PER_PAGE
-        )
-        hits = await search_users(
+        return await search_users(
             self.store,
+            self.users,
             question,
-            users,
+            after=None if after is None else UserId(after),
             agent_id=None if agent is None else AgentId(agent),
             limit_count=require_page_size(limit),
             only=choose_filter(roles=roles, since=since, until=until),
         )
-        is_full = len(users) == USERS_PER_PAGE
-        return SearchedUsers(hits=tuple(hits), users_count=len(users), next_id=users[-1].id if is_full else None)
 
     async def list_agents(self) -> list[AgentId]:
         """List every agent with a session, by name, configured or not."""

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Collection, Generator, Sequence
 from datetime import date, datetime, timedelta
 
-from everfold.admin import Admin, BrowsedSession, SearchedUsers, SessionWords
+from everfold.admin import Admin, BrowsedSession, SessionWords
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId, Scope
 from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.core.access.users import DEFAULT_NAME, User
@@ -74,6 +74,7 @@ from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.read import Page
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place
+from everfold.services.sessions.search_users import SearchedUsers
 from everfold.services.turns.follow_transcript import GrowingTranscript, Taken
 from everfold.session import Session, Wire
 from everfold.sync import Blocking, Opening
@@ -996,10 +997,13 @@ class SyncAdmin(Blocking[Admin]):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> SearchedUsers:
-        """Search the messages of the next 50 users, the oldest users first.
+        """Search the messages of the next users, the oldest users first, for those that hold every word themselves.
+
+        Up to 2,000 users are looked through, 500 at a time, until the limit is reached. Of each 500 the newest messages come
+        first; if these alone reach the limit, their older ones are left out, and `search` of one user finds them.
 
         Args:
-            question: In words.
+            question: Words, or phrases in quotation marks.
             agent: Only those of sessions with this agent.
             after: The `next_id` of the search before.
             limit: How many messages at most.

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.conftest import Dashboard, serve_dashboard
 from tests.browser.hostile import HOSTILE, RUNNING
 
 from everfold.server.runtime import Runtime
+from everfold.services.sessions import search_users
 
 CONFIG = """\
 [compaction]
@@ -149,6 +150,31 @@ def test_a_search_over_all_users_finds_everyone(page: Page, seeded: Seeded) -> N
     page.get_by_label("User", exact=True).fill("Ben")
     page.get_by_role("option", name="Ben").click()
     expect(hits.get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_search_over_all_users_goes_on_until_it_is_stopped(
+    page: Page, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One user after the other is looked through by itself; stopped, what was found stays, and the search can go on."""
+    assert seeded
+    monkeypatch.setattr(search_users, "USERS_PER_LOOK", 1)
+    monkeypatch.setattr(search_users, "LOOKS_PER_SEARCH", 1)
+    held = list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/search/messages?*cursor=*", hold)
+    go(page, "sessions")
+    page.get_by_label("Search messages").fill("kiln")
+    expect(page.get_by_text("of the first 1 users")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    page.unroute("**/api/search/messages?*cursor=*")
+    page.get_by_role("button", name="Search more users").click()
+    expect(page.get_by_text("of all 3 users")).to_be_visible()
+    expect(page.get_by_role("list", name="Messages found").get_by_text("Ben", exact=True)).to_have_count(1)
+    page.get_by_label("Search messages").fill("kiln porpoise")
+    expect(page.get_by_text("No message holds all of these words.")).to_be_visible()
 
 
 def test_a_reset_asks_first(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:

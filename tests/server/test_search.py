@@ -7,6 +7,8 @@ import pytest
 from tests.server.conftest import Served, serve
 from tests.server.memory_rows import ADA, BEN, act_as, fill
 
+from everfold.services.sessions import search_users
+
 pytestmark = pytest.mark.anyio
 
 
@@ -110,19 +112,26 @@ async def test_a_search_is_audited(served: Served, admin: httpx2.AsyncClient) ->
     assert (entry["action"], entry["actor"], entry["about"]) == ("read", "key:admin False", ["/api/search"])
 
 
-async def test_an_admin_searches_all_users_page_by_page(served: Served, admin: httpx2.AsyncClient) -> None:
-    """The pages of a search over all users look through each user once, and each hit names its user."""
+@pytest.mark.parametrize(("limit", "pages"), [(200, 5), (1, 6)])
+async def test_an_admin_searches_all_users_page_by_page(
+    served: Served, admin: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, limit: int, pages: int
+) -> None:
+    """The pages of a search over all users look through each user once, and end early at the limit; each hit names its user."""
+    monkeypatch.setattr(search_users, "USERS_PER_LOOK", 7)
+    monkeypatch.setattr(search_users, "LOOKS_PER_SEARCH", 2)
     users = [await served.runtime.engine.add_user(f"User {number}") for number in range(60)]
     for user in users[::20]:
         await speak(served, user.id, "shop", f"The berth of {user.name}.")
-    path, seen, found = "/api/search/messages?q=berth", 0, list[tuple[str, str, str]]()
+    path, seen, found, asked = f"/api/search/messages?q=berth&limit={limit}", 0, list[tuple[str, str, str]](), 0
     cursor: str | None = ""
     while cursor is not None:
+        asked += 1
         body = (await admin.get(path + (f"&cursor={cursor}" if cursor else ""))).json()
         seen += body["users_count"]
         found += [(hit["user_id"], hit["user_name"], hit["excerpt"]) for hit in body["messages"]]
         cursor = body["next_cursor"]
     assert seen == len(await served.runtime.engine.list_users(limit=1000))
+    assert asked == pages
     assert sorted(found) == sorted((user.id, user.name, f"The berth of {user.name}.") for user in users[::20])
     assert (await admin.get(f"{path}&agent=desk")).json()["messages"] == []
     assert (await admin.get(f"{path}&cursor=nobody")).status_code == 404

@@ -57,6 +57,15 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMessage:
+    """The place of a message that a search over several users found."""
+
+    user_id: UserId
+    session_id: SessionId
+    seq: int
+
+
 class SessionStore(Protocol):
     """Sessions by user and agent."""
 
@@ -184,6 +193,21 @@ class HistoryStore(Protocol):
         """The best messages of one user that a filter admits, best first. With a session: only what its lineage holds.
 
         A filter drops messages and changes no score: the best of those left are given, however many better ones it drops.
+        """
+        ...
+
+    async def search_users(
+        self,
+        query: SearchQuery,
+        *,
+        user_ids: Sequence[UserId],
+        agent_id: AgentId | None,
+        limit_count: int,
+        only: SearchFilter = ANY_MESSAGE,
+    ) -> list[FoundMessage]:
+        """The newest messages of any of these users that hold every term themselves, the one that was stored last first.
+
+        Words of what was said before a message do not count. A query without a term finds nothing.
         """
         ...
 

@@ -110,6 +110,29 @@ class PostgresWords:
             **write_filter(only),
         )
 
+    def find_holding(
+        self,
+        query: SearchQuery,
+        user_keys: Sequence[int],
+        *,
+        agent_key: int | None,
+        only: SearchFilter,
+        limit_count: int,
+    ) -> list[Row]:
+        """See the protocol. The index tells who holds all the words, also before their own; patterns which are their own."""
+        terms = [_key_terms(query, user_key) for user_key in user_keys]
+        agents = ["" if agent_key is None else f" & '{user_key}__a{agent_key}'" for user_key in user_keys]
+        return self._database.rows(
+            "find_holding",
+            user_keys="\n".join(map(str, user_keys)),
+            terms="\n".join(
+                " & ".join(map(_write_term, one)) + agent for one, agent in zip(terms, agents, strict=True)
+            ),
+            patterns="\n".join("\t".join(map(_write_pattern, one)) for one in terms),
+            limit_count=limit_count,
+            **write_filter(only),
+        )
+
     def find_items(
         self, query: SearchQuery, user_key: int, *, place: int | None, counts: TermCounts, limit_count: int
     ) -> list[Row]:
@@ -237,6 +260,12 @@ class _Asked:
 
 def _any_of(parts: Iterable[str]) -> str:
     return f"({' | '.join(parts)})"
+
+
+def _write_pattern(term: SearchTerm) -> str:
+    """What a message's own words are like that hold a term, with a blank before and after them."""
+    words = " ".join(term.words).replace("_", "\\_")
+    return f"% {words}%" if term.is_prefix else f"% {words} %"
 
 
 def _write_term(term: SearchTerm) -> str:

@@ -174,6 +174,28 @@ class WordIndex(Protocol):
             Rows of id, score, session id, sequence number, role, speaker and tokens.
         """
 
+    def find_holding(
+        self,
+        query: SearchQuery,
+        user_keys: Sequence[int],
+        *,
+        agent_key: int | None,
+        only: SearchFilter,
+        limit_count: int,
+    ) -> list[Row]:
+        """The newest messages of several users that hold every term themselves, newest first.
+
+        Args:
+            query: What to look for; it has a term.
+            user_keys: Whose messages; at least one.
+            agent_key: Only messages of this agent, when given.
+            only: Only messages that it admits.
+            limit_count: How many.
+
+        Returns:
+            Rows of user id, session id and sequence number.
+        """
+
     def find_items(
         self, query: SearchQuery, user_key: int, *, place: int | None, counts: TermCounts, limit_count: int
     ) -> list[Row]:

@@ -30,7 +30,7 @@ from everfold.core.text.searching import (
     order_hits,
 )
 from everfold.errors import ConflictError, NotFoundError
-from everfold.ports.stores import Hit, StoredContent
+from everfold.ports.stores import FoundMessage, Hit, StoredContent
 
 
 def search(
@@ -81,6 +81,28 @@ def search(
     return [
         Hit(session_id=places_of[hit.key][0], seq=places_of[hit.key][1], score=hit.score)
         for hit in ordered[:limit_count]
+    ]
+
+
+def search_users(
+    database: Database,
+    query: SearchQuery,
+    *,
+    user_ids: Sequence[UserId],
+    agent_id: AgentId | None,
+    limit_count: int,
+    only: SearchFilter = ANY_MESSAGE,
+) -> list[FoundMessage]:
+    """See `HistoryStore.search_users`."""
+    agent_key = None if agent_id is None else find_agent_key(database, agent_id)
+    known = database.rows_each("find_user", [{"user_id": user_id} for user_id in user_ids])
+    user_keys = [cast("int", key) for rows in known for (key,) in rows]
+    if not query.terms or not user_keys or (agent_id is not None and agent_key is None):
+        return []
+    rows = database.words.find_holding(query, user_keys, agent_key=agent_key, only=only, limit_count=limit_count)
+    return [
+        FoundMessage(user_id=UserId(user_id), session_id=SessionId(session_id), seq=seq)
+        for user_id, session_id, seq in cast("list[tuple[str, str, int]]", rows)
     ]
 
 

@@ -101,6 +101,7 @@ class SqlLog(Connections):
     # --- history
 
     search = reads_placed(history.search)
+    search_users = reads(history.search_users)
     find_hashes = reads_placed(history.find_hashes)
     read_contents = reads_placed(history.read_contents)
     list_sharing = reads_placed(history.list_sharing)

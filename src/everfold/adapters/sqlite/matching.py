@@ -40,6 +40,16 @@ def write_match(
     return " AND ".join([matter, *agents, *([_any_of(sessions)] if sessions else [])])
 
 
+def write_holding_match(query: SearchQuery, user_keys: Sequence[int], *, agent_key: int | None = None) -> str:
+    """The MATCH expression of messages of any of these users that hold every term of a query themselves."""
+    return _any_of(_write_holding(query, user_key, agent_key) for user_key in user_keys)
+
+
+def _write_holding(query: SearchQuery, user_key: int, agent_key: int | None) -> str:
+    own = f"own : ({' AND '.join(_write_term(term, user_key) for term in query.terms)})"
+    return own if agent_key is None else f'({own} AND scope : "{user_key}__a{agent_key}")'
+
+
 def _any_of(parts: Iterable[str]) -> str:
     return f"({' OR '.join(parts)})"
 

@@ -5,7 +5,7 @@ from typing import cast
 
 from everfold.adapters.sql.database import Bound, Database, Indexed, Row, TermCounts
 from everfold.adapters.sql.matching import key_words, write_filter, write_item_scope
-from everfold.adapters.sqlite.matching import write_item_match, write_match
+from everfold.adapters.sqlite.matching import write_holding_match, write_item_match, write_match
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
 from everfold.core.log.sessions import NO_END
 from everfold.core.text.searching import BEFORE_WEIGHT, Corpus, SearchQuery
@@ -65,6 +65,19 @@ class SqliteWords:
             candidate_count=limit_count,
             **write_filter(only),
         )
+
+    def find_holding(
+        self,
+        query: SearchQuery,
+        user_keys: Sequence[int],
+        *,
+        agent_key: int | None,
+        only: SearchFilter,
+        limit_count: int,
+    ) -> list[Row]:
+        """See the protocol."""
+        match = write_holding_match(query, user_keys, agent_key=agent_key)
+        return self._database.rows("find_holding", match=match, limit_count=limit_count, **write_filter(only))
 
     def find_items(
         self,

@@ -210,10 +210,22 @@ def plan_query(question: str) -> SearchQuery:
     beginning.
     """
     question = question[:MAX_QUESTION_CHARS]
-    matter = (read_matter(_ASKING.sub(" ", question)) or read_matter(question)).split()
     terms = [SearchTerm(words=words) for words in _phrases(question)]
-    terms += [_single(word) for word in (*_mentioned_days(question), *matter)]
+    terms += [_single(word) for word in (*_mentioned_days(question), *_read_asked(question))]
     return SearchQuery(terms=tuple(dict.fromkeys(terms))[:MAX_TERMS])
+
+
+def plan_every_query(question: str) -> SearchQuery:
+    """What a message holds all of: the words and quoted phrases of a question as in `plan_query`, without the days."""
+    question = question[:MAX_QUESTION_CHARS]
+    terms = [SearchTerm(words=words) for words in _phrases(question)]
+    terms += map(_single, _read_asked(question))
+    return SearchQuery(terms=tuple(dict.fromkeys(terms))[:MAX_TERMS])
+
+
+def _read_asked(question: str) -> list[str]:
+    """The index words of a question without its question words, unless it has no others."""
+    return (read_matter(_ASKING.sub(" ", question)) or read_matter(question)).split()
 
 
 def plan_exact_query(text: str) -> SearchQuery:

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import Query
 
-from everfold.admin import SearchedUsers
 from everfold.server.access import AsAdmin, Context, OfSearch, OfSession
 from everfold.server.paging import Cursor
 from everfold.server.routing import make_router
@@ -21,6 +20,7 @@ from everfold.server.scoping import AskedAgent
 from everfold.services.memory.explain_recall import RecallExplained
 from everfold.services.sessions.search import MOST_HITS
 from everfold.services.sessions.search_all import Found
+from everfold.services.sessions.search_users import SearchedUsers
 
 router = make_router("search")
 
@@ -77,7 +77,11 @@ async def search_messages(
     limit: HitLimit = 10,
     cursor: Cursor = None,
 ) -> SearchedUsers:
-    """Find messages of all users that answer a question, 50 users at a time."""
+    """Find messages of all users that hold every word of a question.
+
+    One request looks through up to 2,000 users, 500 at a time and the oldest first, until the limit is reached. Of each 500 the
+    newest messages are given, those that were said last first. `next_cursor` goes on with the users after them.
+    """
     return await runtime.engine.admin.search_messages(
         q, agent=agent, after=cursor, limit=limit, roles=read_roles(roles), since=since, until=until
     )

@@ -2,7 +2,6 @@
 
 from typing import get_args
 
-from everfold.admin import SearchedUsers
 from everfold.core.log.messages import Role
 from everfold.server.schemas.items import ItemSchema
 from everfold.server.schemas.schema import many, project
@@ -10,7 +9,7 @@ from everfold.server.schemas.topics import TopicLineSchema
 from everfold.services.memory.explain_recall import RecallExplained, RecallReason
 from everfold.services.sessions.search import SearchHit
 from everfold.services.sessions.search_all import Found, ItemHit, Place, TopicHit
-from everfold.services.sessions.search_users import UserHit
+from everfold.services.sessions.search_users import SearchedUsers, UserHit
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -25,11 +24,19 @@ def read_roles(text: str | None) -> frozenset[Role]:
     return frozenset(role for role in ROLES if role in (text or "").split(","))
 
 
+FoundMessageSchema = project(
+    "FoundMessage",
+    SearchHit,
+    "session_id=session seq role speaker origin excerpt matches said_at",
+    "A message that a search found.",
+    words={"speaker": "The name that was sent with it."},
+)
 MessageHitSchema = project(
     "MessageHit",
     SearchHit,
-    "session_id=session seq role speaker origin excerpt matches score said_at",
-    words={"speaker": "The name that was sent with it."},
+    "score",
+    base=FoundMessageSchema,
+    words={"score": "Positive; higher is better; comparable within one search only."},
 )
 ItemHitSchema = project("ItemHit", ItemHit, "score", base=ItemSchema, at="item")
 TopicHitSchema = project("TopicHit", TopicHit, "score", base=TopicLineSchema, at="topic")
@@ -46,7 +53,7 @@ UserHitSchema = project(
     UserHit,
     "user_id=user.id user_name=user.name",
     "A message that was found, and whose it is.",
-    base=MessageHitSchema,
+    base=FoundMessageSchema,
     at="hit",
     words={"user_id": "Whose it is.", "user_name": "Their display name."},
 )
@@ -54,7 +61,7 @@ SearchedUsersSchema = project(
     "SearchedUsers",
     SearchedUsers,
     "messages=hits users_count next_cursor=next_id",
-    "Messages of many users, best first.",
+    "Messages of many users: those of each 500 users newest first.",
     messages=UserHitSchema,
 )
 RecallReasonSchema = project(

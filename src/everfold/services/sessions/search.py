@@ -24,7 +24,7 @@ class SearchHit:
     Attributes:
         excerpt: An exact slice of the message's own text.
         matches: Start and end of each matching word, in code points of the excerpt.
-        score: Positive; higher is better; comparable within one search only.
+        score: Positive; higher is better; comparable within one search only. 0 from a search that gives the newest.
         authority: How much its origin may decide; see `everfold.core.primitives.origins`.
     """
 

@@ -4,6 +4,7 @@
 
 import hashlib
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from everfold.core.log.sessions import SessionRecord
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, encode_json
-from everfold.core.text.searching import plan_query
+from everfold.core.text.searching import plan_every_query, plan_query
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Hit, Store
 from everfold.testing.kit.builders import (
@@ -50,6 +51,21 @@ async def find(
         limit_count=limit_count,
         only=only,
     )
+
+
+async def find_newest(
+    store: Store,
+    question: str,
+    *user_ids: UserId,
+    agent_id: AgentId | None = None,
+    limit_count: int = 20,
+    only: SearchFilter = ANY_MESSAGE,
+) -> list[tuple[str, str, int]]:
+    """Users, sessions and numbers of the newest messages of these users that hold every word."""
+    found = await store.search_users(
+        plan_every_query(question), user_ids=user_ids, agent_id=agent_id, limit_count=limit_count, only=only
+    )
+    return [(one.user_id, one.session_id, one.seq) for one in found]
 
 
 def _day(count: int) -> datetime:
@@ -252,6 +268,50 @@ class HistoryContract:
         only = SearchFilter(roles=frozenset({"user"}))
         hits = await find(store, "compass", session_id=child.id, only=only)
         assert places(hits) == {(parent.id, 1), (child.id, 3)}
+
+    async def test_several_users_are_searched_for_every_word(self, store: Store) -> None:
+        """The newest messages come first, of the users who are named, and only those that hold each word themselves."""
+        ada = await open_session(store, None, user("The red anchor."), user("The anchor."), user("The anchor is red."))
+        ben = await open_session(store, session_record("ses_2", user_id=BEN), user("An anchor of red."), user("Red."))
+        every = [(BEN, ben.id, 1), (ADA, ada.id, 3), (ADA, ada.id, 1)]
+        assert await find_newest(store, "Where is the red anchor?", ADA, BEN) == every
+        assert await find_newest(store, "red anchor", BEN, ADA, limit_count=2) == every[:2]
+        assert await find_newest(store, "red anchor", BEN, UserId("usr_nobody")) == every[:1]
+        assert await find_newest(store, '"red anchor"', ADA, BEN) == every[2:]
+        assert await find_newest(store, "red anchor") == []
+        assert await find_newest(store, "?!", ADA, BEN) == []
+        assert await find_newest(store, "red anchor green", ADA, BEN) == []
+
+    async def test_a_search_of_users_is_narrowed(self, store: Store) -> None:
+        """Agents, roles and times leave out what they do not admit, and newer messages that they leave out take no place."""
+        days = await _open_days(store, 4)
+        await open_session(
+            store,
+            session_record("ses_2", agent_id=CLERK),
+            *(incoming(assistant("An anchor."), said_at=_day(9)) for _ in range(9)),
+        )
+
+        async def find_seqs(*, limit_count: int = 2, agent_id: AgentId | None = None, **only: Any) -> list[int]:
+            found = await find_newest(
+                store, "anchor", ADA, BEN, limit_count=limit_count, agent_id=agent_id, only=SearchFilter(**only)
+            )
+            return [seq for *_, seq in found]
+
+        assert days.agent_id == GUIDE
+        assert await find_seqs(agent_id=GUIDE) == [8, 7]
+        assert await find_seqs(agent_id=AgentId("agt_nobody")) == []
+        assert await find_seqs(roles=frozenset({"user"})) == [7, 5]
+        assert await find_seqs(until=_day(2), roles=frozenset({"user"})) == [3, 1]
+        assert await find_seqs(since=_day(1), until=_day(2), limit_count=9) == [4, 3]
+
+    async def test_many_users_are_searched_at_once(self, store: Store) -> None:
+        """A query over five hundred users with many words finds what one of them said."""
+        others = [UserId(f"usr_{number}") for number in range(499)]
+        for number, other in enumerate(others):
+            await open_session(store, session_record(f"ses_{number}", user_id=other))
+        words = " ".join(f"word{number}" for number in range(30))
+        record = await open_session(store, session_record("ses_long"), user(words))
+        assert await find_newest(store, words, *others, ADA) == [(ADA, record.id, 1)]
 
     async def test_a_refused_append_leaves_no_search_row(self, store: Store) -> None:
         """What was not stored is not found."""

@@ -115,6 +115,34 @@ CROSS JOIN LATERAL (
 ) AS messages
 JOIN sessions ON sessions.user_key = :user_key AND sessions.key = messages.session_key;
 
+-- name: find_holding
+-- The newest messages of :user_keys that hold every word of the user's line of :terms, and are like each of the patterns in
+-- their line of :patterns. Each user's are looked up by themselves.
+WITH asked AS MATERIALIZED (
+    SELECT given.user_key, CAST(given.term AS TSQUERY) AS term, string_to_array(given.patterns, E'\t') AS patterns
+    FROM unnest(
+        CAST(string_to_array(:user_keys, E'\n') AS BIGINT []), string_to_array(:terms, E'\n'), string_to_array(:patterns, E'\n')
+    ) AS given (user_key, term, patterns)
+)
+SELECT users.id, sessions.id, messages.seq
+FROM asked
+CROSS JOIN LATERAL (SELECT user_key, message_id, own FROM message_words WHERE words @@ asked.term OFFSET 0) AS found
+CROSS JOIN LATERAL (
+    SELECT id, session_key, seq, role, said_at FROM messages
+    WHERE user_key = asked.user_key AND id = found.message_id
+    LIMIT 1
+) AS messages
+JOIN sessions ON sessions.user_key = asked.user_key AND sessions.key = messages.session_key
+JOIN users ON users.key = asked.user_key
+WHERE
+    found.user_key = asked.user_key
+    AND ' ' || found.own || ' ' LIKE ALL (asked.patterns)
+    AND messages.said_at >= :since_at
+    AND messages.said_at < :until_at
+    AND messages.role IN (SELECT json_array_elements_text(CAST(:roles AS JSON)))
+ORDER BY messages.id DESC
+LIMIT :limit_count;
+
 -- name: insert_item_words
 INSERT INTO item_words (item_key, user_key, words_count, own, words)
 SELECT

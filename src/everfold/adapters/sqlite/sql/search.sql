@@ -46,6 +46,22 @@ JOIN messages ON messages.id = hit.id
 JOIN sessions ON sessions.key = messages.session_key
 ORDER BY hit.score DESC, hit.id DESC;
 
+-- name: find_holding
+-- The newest messages that match, in :roles (a JSON array), said from :since_at on and before :until_at. The index gives them
+-- newest first, so that no more are read than are given.
+SELECT users.id, sessions.id, messages.seq
+FROM message_index
+CROSS JOIN messages ON messages.id = message_index.rowid
+CROSS JOIN sessions ON sessions.key = messages.session_key
+CROSS JOIN users ON users.key = sessions.user_key
+WHERE
+    message_index MATCH :match
+    AND messages.said_at >= :since_at
+    AND messages.said_at < :until_at
+    AND messages.role IN (SELECT value FROM json_each(:roles))
+ORDER BY message_index.rowid DESC
+LIMIT :limit_count;
+
 -- name: optimize_search
 -- After an erase: merges the index into one segment, so that no page holds a deleted row's words any more.
 INSERT INTO message_index (message_index) VALUES ('optimize');

@@ -1,9 +1,9 @@
 // The list of sessions, the search over their messages, and the page of one session.
-import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
 import { useEngineEvents } from "../lib/live.js";
-import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Search, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
+import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Loading, Search, Spinner, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { FirstSteps, ImportButton } from "./first_steps.js";
 import { useUserName } from "./names.js";
@@ -93,7 +93,7 @@ function Titled({ question, user, agent }) {
     <section class="card" aria-label="Sessions with this title"><${SessionLines} sessions=${sessions.slice(0, MOST_TITLED)} /></section>`;
 }
 
-/** The messages that a question finds: of one user, or of all users, page by page of users. */
+/** The messages that a question finds: of one user, or of all users. */
 function Hits({ question, user, agent, only: chosen }) {
   const only = { role: chosen.role || undefined, ...readRange(chosen) };
   const { key } = useWho(), isAll = !user && key.scope === "admin";
@@ -103,28 +103,48 @@ function Hits({ question, user, agent, only: chosen }) {
 
 function HitsOfUser({ question, user, agent, only }) {
   const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS, ...only }, { signal }), [question, user, agent, only]);
-  return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} />`}<//>`;
+  return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} hint="No message matches. Search compares words, and also meaning when an embedder is configured." />`}<//>`;
 }
 
+/** Messages of all users that hold every word: looks through them by itself until the page is full or it is stopped. */
 function HitsOfAll({ question, agent, only }) {
-  const [more, setMore] = useState({ hits: [], users: 0, cursor: undefined });
-  const first = useLoad(({ signal }) => get("/api/search/messages", { q: question, agent, limit: MOST_HITS, ...only }, { signal }), [question, agent, only]);
-  const next = useAction(async () => {
-    const page = await get("/api/search/messages", { q: question, agent, limit: MOST_HITS, ...only, cursor: more.cursor ?? first.data.next_cursor });
-    setMore({ hits: [...more.hits, ...page.messages], users: more.users + page.users_count, cursor: page.next_cursor });
+  const [found, setFound] = useState({ hits: [], users: 0, cursor: undefined });
+  const stop = useRef();
+  const search = useAction(async () => {
+    const { signal } = (stop.current = new AbortController());
+    let { hits, users, cursor } = found;
+    const enough = hits.length + MOST_HITS;
+    do {
+      const page = await getUnlessStopped("/api/search/messages", { q: question, agent, limit: enough - hits.length, ...only, cursor }, signal);
+      if (!page) return;
+      hits = [...hits, ...page.messages]; users += page.users_count; cursor = page.next_cursor;
+      setFound({ hits, users, cursor });
+    } while (cursor && hits.length < enough);
   });
-  return html`<${Loaded} load=${first}>${(data) => {
-    const hits = [...data.messages, ...more.hits], users = data.users_count + more.users;
-    const cursor = more.cursor === undefined ? data.next_cursor : more.cursor;
-    return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${cursor ? `the first ${number(users)} users` : users === 1 ? "the only user" : `all ${number(users)} users`}`} />
-      <${Failure} problem=${next.problem} />
-      ${cursor && html`<div class="more-row"><${Busy} isBusy=${next.isBusy} onClick=${next.run}>Search more users<//></div>`}`;
-  }}<//>`;
+  useEffect(() => { search.run(); return () => stop.current?.abort(); }, []);
+  const { hits, users, cursor } = found, isWhole = cursor === null;
+  if (cursor === undefined && !search.problem) return html`<${Loading} />`;
+  const looked = isWhole ? (users === 1 ? "the only user" : `all ${number(users)} users`) : `the first ${number(users)} users`;
+  return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${looked}`} hint=${isWhole && "No message holds all of these words."} />
+    <${Failure} problem=${search.problem} />
+    ${!isWhole && html`<div class="more-row" aria-busy=${search.isBusy ? "true" : undefined}>${search.isBusy
+      ? html`<${Spinner} /> <button type="button" onClick=${() => stop.current.abort()}>Stop</button>`
+      : html`<button type="button" onClick=${search.run}>Search more users</button>`}</div>`}`;
 }
 
-const HitList = ({ hits, said }) => html`<p class="soft small count-line" role="status">${said}</p>
+/** What a path gives, or null once it was stopped. */
+async function getUnlessStopped(path, params, signal) {
+  try {
+    return await get(path, params, { signal });
+  } catch (problem) {
+    if (problem.name === "AbortError") return null;
+    throw problem;
+  }
+}
+
+const HitList = ({ hits, said, hint }) => html`<p class="soft small count-line" role="status">${said}</p>
   ${hits.length ? html`<ul class="hits card" aria-label="Messages found">${hits.map((hit) => html`<li key=${`${hit.session_id}:${hit.seq}`}>
     <a href=${hrefTo("sessions", hit.session_id, "log", { seq: hit.seq })}>
       <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span>${hit.user_name !== undefined && html` <${Line} className="small" value=${hit.user_name} empty="no name" />`} <span class="soft small mono">${hit.session_id.slice(-8)}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
       <${Line} value=${hit.excerpt} max=${400} as="div" />
-    </a></li>`)}</ul>` : html`<div class="card"><${Empty} title="Nothing found" hint="No message matches. Search compares words, and also meaning when an embedder is configured." /></div>`}`;
+    </a></li>`)}</ul>` : hint && html`<div class="card"><${Empty} title="Nothing found" hint=${hint} /></div>`}`;
