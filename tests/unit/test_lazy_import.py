@@ -36,6 +36,13 @@ def test_a_turn_loads_nothing_that_operators_use() -> None:
     assert fresh.stdout.split() == []
 
 
+def test_a_server_begins_without_what_only_answers_need() -> None:
+    """What serves the API loads Pydantic AI once requests are answered: it would double the time to the first answer."""
+    look = "import sys, everfold.server.opening, everfold.server.serving; print('pydantic_ai' in sys.modules)"
+    fresh = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert fresh.stdout.split() == ["False"]
+
+
 def test_import_loads_no_other_distribution() -> None:
     """`import everfold` loads no third-party module."""
     fresh = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, check=True)

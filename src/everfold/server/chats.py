@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from everfold.agents.chat import Chat
 from everfold.agents.chat_events import ChatEvent
-from everfold.agents.open_chat import open_chat
 from everfold.config import Settings
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.engine import Everfold
@@ -23,12 +23,28 @@ from everfold.ports.leases import LeaseName, LeaseStore
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.hold_lease import hold_lease
 
+if TYPE_CHECKING:
+    from everfold.agents.chat import Chat
+
 LEASE_SECS: Final = 5.0
 """How long the session of a server that dies is held; renewed while the answer runs.
 
 Source: own choice; a person waits so long after a restart, and it is several times a pause of a busy process."""
 LOOK_SECS: Final = 0.2
 """Between two looks whether such a session is free."""
+
+
+@cache
+def load_answering() -> None:
+    """Load what only answers need: Pydantic AI, and its price list, which would hold up the first call that asks for a price.
+
+    Source: our measurement; a server is ready 1.5 s after its start without them, and 2.4 s with them; loading them in a thread
+    delays one request by 0.2 s, in the second after that.
+    """
+    from everfold.adapters.models.pydantic_ai import load_prices
+
+    import_module("everfold.agents.open_chat")
+    load_prices()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +84,9 @@ class Chats:
             BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
         """
         self._require_rest(question.session_id)
+        await asyncio.to_thread(load_answering)
+        from everfold.agents.open_chat import open_chat
+
         async with (
             open_chat(
                 engine,
@@ -111,7 +130,7 @@ class Chats:
         if session_id is not None and self._find(session_id) is not None:
             raise _refuse(session_id)
 
-    async def _stop_with_server(self, chat: Chat) -> None:
+    async def _stop_with_server(self, chat: "Chat") -> None:
         await self.stopping.wait()
         chat.stop()
 
@@ -147,7 +166,7 @@ def _refuse(session_id: str) -> ConflictError:
     return ConflictError(f"session {session_id}: an answer is running; wait for it, or stop it", session=session_id)
 
 
-async def _require_open(chat: Chat) -> None:
+async def _require_open(chat: "Chat") -> None:
     cut = await chat.find_cut()
     if cut is None or not cut.is_open:
         raise InvalidInputError(
@@ -155,7 +174,7 @@ async def _require_open(chat: Chat) -> None:
         )
 
 
-async def _answer(chat: Chat, text: str | None, leases: Leases) -> AsyncGenerator[ChatEvent]:
+async def _answer(chat: "Chat", text: str | None, leases: Leases) -> AsyncGenerator[ChatEvent]:
     """What happens until the answer is there. A session that rotates within it is held under its new id as well.
 
     At its end the sessions are given back, so that who is told of the end can ask again.
@@ -173,6 +192,6 @@ async def _answer(chat: Chat, text: str | None, leases: Leases) -> AsyncGenerato
 class Talk:
     """One answer. Its events are what happens until it is there; they raise as `Chat.send`."""
 
-    chat: Chat
+    chat: "Chat"
     first_id: str
     events: AsyncGenerator[ChatEvent]

@@ -34,11 +34,15 @@ class FullCollections:
         self._last_secs = read_secs()
 
     def begin(self) -> None:
-        """Freeze what is there: modules, routes and prices, which stay."""
+        """Freeze what is there: modules and routes, which stay."""
         gc.collect()
-        gc.freeze()
+        self.keep()
         gc.set_threshold(*self._before[:2], _NEVER)
         self._last_secs = self._read_secs()
+
+    def keep(self) -> None:
+        """Freeze what was loaded since: no later collection looks at it."""
+        gc.freeze()
 
     def look(self, *, is_idle: bool) -> bool:
         """Collect if it is time. Gives whether it was."""

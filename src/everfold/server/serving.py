@@ -1,5 +1,6 @@
 """Serving the app until it is stopped."""
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -10,8 +11,8 @@ import uvicorn
 from fastapi import APIRouter
 from starlette.types import ASGIApp
 
-from everfold.adapters.models.pydantic_ai import load_prices
 from everfold.server.app import make_app
+from everfold.server.chats import load_answering
 from everfold.server.connections import BoundedConnection, Bounds
 from everfold.server.garbage import FullCollections
 from everfold.server.gateway.app import open_gateway
@@ -78,7 +79,7 @@ def _configure(
 
 
 class _Server(StoppableServer):
-    """Has streams end before it waits for what is on its way."""
+    """Has streams end before it waits for what is on its way, and loads what only answers need once it is ready."""
 
     def __init__(self, config: uvicorn.Config, runtime: Runtime, on_ready: Callable[[str], None]) -> None:
         super().__init__(config, self._begin)
@@ -87,9 +88,13 @@ class _Server(StoppableServer):
         self._collections = FullCollections()
 
     def _begin(self, address: str) -> None:
-        load_prices()
         self._collections.begin()
         self._tell_ready(f"{address}/")
+        self._loading = asyncio.create_task(self._load(), name="everfold answers")
+
+    async def _load(self) -> None:
+        await asyncio.to_thread(load_answering)
+        self._collections.keep()
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
@@ -98,5 +103,6 @@ class _Server(StoppableServer):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._runtime.stopping.set()
+        self._loading.cancel()
         await super().shutdown(sockets)
         self._collections.end()
