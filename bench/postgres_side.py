@@ -1,7 +1,7 @@
 """One process of several that talk with sessions over one store at once.
 
 Run by `postgres_crowd.py`. Fills its sessions, says so, waits for a line on stdin, and plays the turns of all of them at once.
-Prints the clock's seconds of each turn, and when the first began and the last ended.
+Prints the clock's seconds of each turn, when the first began and the last ended, and the processor's seconds in between.
 """
 
 import asyncio
@@ -43,12 +43,13 @@ async def play(url: str, sessions_count: int, turns_count: int) -> None:
             await session.window()
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
-        begun = time.time()
+        begun, worked = time.time(), time.process_time()
         found = await asyncio.gather(
             *(talk(session, wires[FILLED_COUNT:]) for session, wires in zip(sessions, logs, strict=True))
         )
-        ended = time.time()
-    print(json.dumps({"begun": begun, "ended": ended, "secs": [one for secs in found for one in secs]}), flush=True)
+        ended, worked = time.time(), time.process_time() - worked
+    secs = [one for several in found for one in several]
+    print(json.dumps({"begun": begun, "ended": ended, "worked": worked, "secs": secs}), flush=True)
 
 
 if __name__ == "__main__":
