@@ -56,6 +56,10 @@ MOST_CONNECTIONS: Final = 4
 """How many connections one process has at most besides the one that listens. Source: own choice; a job takes one for a
 moment at its beginning and its end."""
 
+LOOK_SECS: Final = 1.0
+"""How often a worker looks for a job that it was not notified of: one that waited for another of its session, or that is
+done again. Source: own choice; one query on an index, where Procrastinate's own default is 5 seconds."""
+
 _MIGRATIONS: Final = "procrastinate.sql.migrations"
 _DONE_TABLE: Final = "CREATE TABLE everfold_migrations (name TEXT PRIMARY KEY)"
 """Which of Procrastinate's migrations the tables have."""
@@ -127,6 +131,7 @@ class JobQueue:
                 with suppress(StoreError), self._translated():  # a lost database ends a worker, and comes back
                     await self._app.run_worker_async(
                         concurrency=concurrency,
+                        fetch_job_polling_interval=min(LOOK_SECS, heartbeat_secs),
                         install_signal_handlers=False,
                         delete_jobs="always",
                         update_heartbeat_interval=heartbeat_secs,
