@@ -207,9 +207,9 @@ async def test_a_job_that_fails_is_told_and_lets_go(database_url: str) -> None:
     await queue.close()
 
 
-async def test_several_open_it_at_once(database_url: str) -> None:
+async def test_several_open_it_at_once(bare_database_url: str) -> None:
     """One of them makes the tables, and the others find them."""
-    queues = await asyncio.gather(*(open_queue(database_url, on_error=raise_it) for _ in range(4)))
+    queues = await asyncio.gather(*(open_queue(bare_database_url, on_error=raise_it) for _ in range(4)))
     await queues[0].defer(WakeSession(session_id=ONE))
     assert [(await queue.count())["todo"] for queue in queues] == [1] * 4
     for queue in queues:
