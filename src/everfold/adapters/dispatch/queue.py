@@ -24,7 +24,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
@@ -219,6 +219,14 @@ class _Manager(JobManager):
         worker_id = await super().register_worker()
         self.worker_ids.add(worker_id)
         return worker_id
+
+    async def finish_job(self, job: QueuedJob, status: Status, delete_job: bool) -> None:  # noqa: FBT001 - as there
+        """As there; the job may be gone, where another worker took this one for dead and has done it again."""
+        try:
+            await super().finish_job(job, status, delete_job)
+        except exceptions.ConnectorException as error:
+            if not isinstance(error.__cause__, RaiseException):
+                raise
 
 
 async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
