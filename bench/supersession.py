@@ -1,4 +1,4 @@
-"""How many pairs of statements are rightly told apart, on pairs that were labelled by two hands.
+"""How many pairs of statements are rightly told apart, on pairs that were labelled by several hands.
 
 Run: python bench/supersession.py [--misses]. Misses are shown of the pairs that the rules
 were tuned on only: the others are held back.
@@ -25,9 +25,9 @@ class Pair(TypedDict):
 
 def main() -> None:
     """Print for each file and kind how many pairs replace, said and saved."""
-    for name in ("own", "fresh", "unseen", "held_back"):
+    for name in ("own", "fresh", "styles", "unseen", "held_back"):
         rows = (_PAIRS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        with_misses = "--misses" in sys.argv and name in ("own", "fresh")
+        with_misses = "--misses" in sys.argv and name in ("own", "fresh", "styles")
         report(name, [json.loads(row) for row in rows], with_misses=with_misses)
 
 

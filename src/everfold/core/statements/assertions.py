@@ -25,13 +25,21 @@ WIDE: Final = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN: Final = re.compile(
     rf"\d[\d.,:/'-]*\d(?![^\W\d_])|\d(?![\w])|[€$£%]|[{WIDE}]|'s\b|(?:(?![{WIDE}'])[^\W_])(?:(?:(?![{WIDE}'])[\w.:/@#+-])*(?:(?![{WIDE}'])[^\W_]))?"
 )
+_CLAUSE_START: Final = r"(?:^|[,;:.!?] |\b(?:now|so|and|but|because|since|cause|lol|anymore|any more) )"
 _CONTRACTIONS: Final = (
     (re.compile(r"\u2019"), "'"),
     (re.compile(r"(?<=\ws)'(?= \w)"), "'s"),
     (re.compile(r"\b(can|ca)(?:n't|not)\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)nt\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\bcant\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
+    (re.compile(rf"({_CLAUSE_START})im (?!\w+(?:en|er|r)\b)"), r"\1I am "),
+    (
+        re.compile(rf"({_CLAUSE_START})(it|that|he|she)s (?=[\w']+(?: [\w'-]+){{0,4}}(?:[,;.!?]|$))", re.IGNORECASE),
+        r"\1\2 is ",
+    ),
     (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
     (re.compile(r"\b(I|we|you|they|it|he|she|that|there)'ll\b", re.IGNORECASE), r"\1 will"),
@@ -40,7 +48,7 @@ _CONTRACTIONS: Final = (
 )
 _OPENERS: Final = re.compile(
     r"\s*(?:(?:please |pls |bitte )?(?:remember|note|keep in mind|don't forget|do not forget|fyi|btw|by the way|merk dir|recuerda|retiens|ricorda|onthoud|lembre)"
-    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please),? )+",
+    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)(?!.*\b(?:it|that|they|he|she) (?:is|are) )|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please|pls|plz),? )+",
     re.IGNORECASE,
 )
 
@@ -95,7 +103,7 @@ _STOP: Final = (
         " which who will would shall should can could may might must has have had just please any more longer 's i we me us"
         " der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner unser unsere und oder aber mit von vom zu zum zur"
         " im am um bei nicht kein keine mehr sich ich wir le la les un une des du de mon ma mes notre nos et ou mais avec par pour à au aux ne pas plus"
-        " always please immer bitte siempre toujours sempre altijd je nous se en chez el los las una unos mi mis nuestro nuestra y o pero con por para al del ya se yo il lo gli i uno mio mia nostro nostra e ed"
+        " always please immer bitte siempre toujours sempre altijd je nous se en chez el los las una unos mi mis nuestro nuestra y o pero con por para al del ya se yo il lo gli i uno mio nostro nostra e ed"
         " ma con per da di nel nella al alla alle ai non più si io het een mijn onze ons en of maar met van voor te naar bij op om niet geen meer langer"
         " ik o os um uma meu minha nosso nossa mas com por para no na em às ao não mais eu мой моя мы я и а но в на с не больше 我 的 了 着 私 の"
     )
@@ -113,6 +121,16 @@ _PREPOSITIONS: Final = list_word_set(
 )
 _FORMS: Final = {"leaves": "leave", "leaving": "leave"}
 """Forms that `stem` takes for a noun's."""
+
+
+_NOTE: Final = re.compile(
+    r"(?P<thing>[^\W\d_](?:[^:;,.!?\n]|\d[.,]\d){1,50}?)(?:: | - | = )(?P<value>[^:;,!?\n]+(?:[.:]\d\d)?[^:;,!?\n]*)$"
+)
+"""A note without a verb: "Deadline: 3 May"."""
+_LABEL: Final = re.compile(
+    r"(?i)(?:no|oh|ok|sorry|hey|correction|update|typo|note|reminder|fyi|edit|remember|wrong|oops|change|heads.up|todo|ps|attention|important|actually|ne[iu]n|korrektur|erratum|corr\w+)\b"
+)
+"""What opens a note without naming what it is of."""
 
 
 class Assertion(NamedTuple):
@@ -145,7 +163,11 @@ def expand(text: str) -> str:
     """A sentence with its contractions written out, without what merely opens it."""
     for pattern, whole in _CONTRACTIONS:
         text = pattern.sub(whole, text)
-    return text[match.end() :] if (match := _OPENERS.match(text)) else text
+    text = text[match.end() :] if (match := _OPENERS.match(text)) else text
+    note = _NOTE.match(text)
+    if note and not any(word in VERBS for word in list_tokens(text.lower())) and not _LABEL.match(text):
+        return f"{note['thing']} is {note['value']}"
+    return text
 
 
 def list_stems(tokens: Iterable[str]) -> frozenset[str]:
@@ -163,7 +185,7 @@ def read_assertion(text: str) -> Assertion:
     """An expanded sentence or clause, taken apart."""
     raw = list_tokens(text)
     tokens = tuple(_lower(at, token) for at, token in enumerate(raw))
-    at = _find_verb(tokens)
+    at = _find_verb(tokens, raw)
     before = tokens[: max(at, 0)]
     owners = frozenset(stem(word) for word, mark in pairwise(before) if mark == "'s")
     subject = list_stems(before) | _IDENTIFYING.intersection(before) | owners
@@ -189,7 +211,7 @@ def _lower(at: int, word: str) -> str:
     return f"#{word.lower()}" if is_letter else word.lower()
 
 
-def _find_verb(tokens: Sequence[str]) -> int:
+def _find_verb(tokens: Sequence[str], raw: Sequence[str]) -> int:
     """The place of the verb: the first that a list has; else what stands where a verb does.
 
     An order has it behind "never" or "always", the speaker's own clause behind "I" and adverbs, any other where a word in
@@ -200,9 +222,26 @@ def _find_verb(tokens: Sequence[str]) -> int:
     if tokens[:1] and tokens[0] in FIRST:
         at = next((at for at in range(1, len(tokens)) if not is_adverb(tokens[at])), -1)
         return at if at > 0 and tokens[at] not in _JOINERS else -1
-    listed = next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
-    guessed = next((at for at in range(1, len(tokens)) if _may_be_verb(tokens, at)), -1)
-    return min(filter(lambda at: at >= 0, (listed, guessed)), default=-1) if listed < 0 or _is_late(listed) else listed
+    listed = next((at for at in range(len(tokens)) if raw[at] != "Ben" and _is_verb(tokens, at)), -1)
+    guessed = next((at for at in range(1, len(tokens)) if raw[at].islower() and _may_be_verb(tokens, at)), -1)
+    if listed >= 0 and not _is_late(listed):
+        return listed
+    at = min(filter(lambda at: at >= 0, (listed, guessed)), default=-1)
+    if at >= 0 or not tokens:
+        return at
+    start = 1 if tokens[0] in _ADVERBS else 0
+    return start if _is_order(tokens[start:]) else -1
+
+
+def _is_order(tokens: Sequence[str]) -> bool:
+    """Whether a text without a known verb begins with one, as what follows is a thing with its article."""
+    return len(tokens) > 2 and tokens[1] in _OWNERS and tokens[0].isalpha() and tokens[0] not in _NO_ORDERS  # noqa: PLR2004
+
+
+_NO_ORDERS: Final = list_word_set(
+    "all both half in on at for with from to by of under over about into and or but so not no only just also now then than as like even the a an my our his her their your this that"
+    " what when where who why how if since because after before until while during without within i we you he she it they"
+)
 
 
 _ADVERBS: Final = list_word_set(
@@ -213,6 +252,8 @@ _NO_ADVERBS: Final = list_word_set("fly apply reply rely supply family only earl
 _JOINERS: Final = list_word_set("and or und oder et ou y o e en of")
 _OWNERS: Final = list_word_set("the a my our his her their your")
 """Behind these "son" is a child, not the Spanish verb."""
+_NOUNS_TOO: Final = list_word_set("part sale")
+"""Verbs of other languages that are nouns behind an English article."""
 _LATE: Final = 6
 
 
@@ -236,6 +277,8 @@ def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """Whether a word is a verb here: one behind an article is a noun, but for those that are never."""
     word = tokens[at]
     follows, last = tokens[at + 1 : at + 2], tokens[at - 1] if at else ""
+    if word in _NOUNS_TOO and not _OWNERS.isdisjoint(tokens[:at]):
+        return False
     if follows == ("'s",) or (word == "son" and last in _OWNERS):
         return False
     if word not in BE | HAVE and ((follows and follows[0] in BE) or _is_noun(tokens, at)):

@@ -33,7 +33,7 @@ class ChangeMark(NamedTuple):
 
 _V: Final = r"(?P<old>[^,;!?。，]+?)"
 _END: Final = r"(?= but |[,;!?]|\.(?:\s|$)|$)"
-_TO: Final = r"(?: from (?P<old>[^,;!?]+?))? (?:to|until) (?P<new>[^,;!?]+)"
+_TO: Final = r"(?: (?:up|down|over|back|forward))?(?: from (?P<old>[^,;!?]+?))? (?:to|until) (?P<new>[^,;!?]+)"
 _SHIFTED: Final = (
     r"(?:moved|postponed|rescheduled|changed|extended|raised|lowered|renamed|relocated|migrated|upgraded|delayed|pushed back|pushed|"
     r"brought forward|shifted|shortened|increased|reduced|put off|updated|reassigned|transferred|switched|lifted|scaled|reset|shrunk|put back|put forward)"
@@ -69,7 +69,7 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(
         "English",
         "rejects",
-        rf"\bi said {_V}(?:,| but| earlier| before)",
+        rf"\bi (?:said|told you|wrote)(?: that)? {_V}(?:[,;]| but| earlier| before)",
         "I said red, but my favourite colour is blue.",
     ),
     ChangeMark(

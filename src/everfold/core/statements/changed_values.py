@@ -13,7 +13,8 @@ Without a mark both have to be the same clause but for one phrase, of which such
 Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everfold.core.statements.assertions import (
@@ -31,6 +32,8 @@ from everfold.core.statements.changes import (
     WHEN_CHANGED,
     prepare_statement,
     says_change,
+    shorten_statement,
+    tells_cause,
 )
 from everfold.core.statements.clause_values import counts_same, list_left
 from everfold.core.statements.frames import (
@@ -39,13 +42,15 @@ from everfold.core.statements.frames import (
     TIMES,
     Frame,
     Phrase,
+    list_own_names,
     make_plain,
     read_frame,
     turn_around,
+    turn_to_place,
 )
 from everfold.core.statements.given_up import list_given_up, split_clauses
 from everfold.core.statements.left_behind import is_given_up, points_to_given_up
-from everfold.core.statements.moved_values import are_comparable, is_changed_to
+from everfold.core.statements.moved_values import are_comparable, is_changed_to, list_changed_words
 from everfold.core.statements.other_things import covers_subject, names_another
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
@@ -55,6 +60,7 @@ from everfold.core.statements.single_values import (
     has_one_name,
     has_opposite_state,
     has_same_subject,
+    is_denied_now,
     is_of_adjective,
 )
 from everfold.core.statements.slots import (
@@ -78,13 +84,20 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         is_marked: The newer one has a mark of `change_marks`.
         is_near: It was said shortly before, so that "she" may be who it speaks of.
     """
-    told, said = prepare_statement(newer), prepare_statement(older)
+    told, said = prepare_statement(newer), shorten_statement(older)
     frame = read_frame(said)
-    if frame is not None and DENIALS.search(said):
-        return (is_marked or says_change(newer)) and _is_affirmed(told, frame)
-    if frame is None or not (is_marked or says_change(newer)):
+    if frame is None:
         return False
+    is_denied = _HAS_NONE.search(said) is not None or DENIALS.search(said) is not None
     words = make_plain(read_assertion(told).content)
+    if not (is_marked or says_change(newer) or tells_cause(newer) or _names_value(told, frame)):
+        return False
+    if is_denied:
+        return _is_affirmed(told, frame)
+    if is_denied_now(told, frame):
+        return True
+    if frame.verb in _DISLIKES | _LIKES and _is_liked_otherwise(told, frame):
+        return True
     if words.isdisjoint(make_plain(frame.clause.content)):
         return False
     gone = NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
@@ -95,51 +108,115 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         or is_changed_to(told, words, frame)
         or _has_another_value(told, words, frame)
         or _has_another_holder(told, words, frame)
+        or _has_another_actor(told, frame)
         or any(_is_restated(one, other, words, gone) for one, other in _pair_frames(told, frame))
     )
 
 
 def _pair_frames(told: str, said: Frame) -> Iterator[tuple[Frame, Frame]]:
     """Each clause of the newer statement that denies nothing beside the older one, both also turned around."""
-    for clause in dict.fromkeys((told, *split_clauses(told))):
+    for clause in dict.fromkeys((told, *_list_whole_clauses(told, said))):
         plain = " ".join(SOFT_MARKS.sub(" ", LEADS.sub("", clause)).split()).strip(" ,.")
         frame = None if DENIALS.search(plain) else read_frame(plain)
-        for one in (frame, frame and turn_around(frame)):
-            for other in (said, turn_around(said)):
+        for one in (frame, frame and turn_around(frame), frame and turn_to_place(frame)):
+            for other in (said, turn_around(said), turn_to_place(said)):
                 if one is not None and other is not None:
                     yield one, other
 
 
-def _is_affirmed(told: str, frame: Frame) -> bool:
-    """Whether a clause affirms what the older one denies, with the same words."""
-    content = make_plain(frame.clause.content) - LIGHT
-    clauses = [read_assertion(SOFT_MARKS.sub(" ", part)) for part in split_clauses(told) if not DENIALS.search(part)]
-    return len(content) > 0 and any(
-        make_plain(clause.content) - LIGHT == content and clause.is_first == frame.clause.is_first for clause in clauses
+def _list_whole_clauses(told: str, said: Frame) -> Iterator[str]:
+    """The clauses of a statement; one that begins with the older one's verb has the subject of the clause before it."""
+    verb, subject = said.clause.tokens[said.clause.verb_at], ""
+    for part in split_clauses(told):
+        clause = read_assertion(part)
+        if subject and stem(clause.tokens[0] if clause.tokens else "") == stem(verb):
+            yield f"{subject} {part}"
+        else:
+            subject = " ".join(clause.raw[: clause.verb_at]) if clause.verb_at > 0 else subject
+            yield part
+
+
+_HAS_NONE: Final = re.compile(r"(?i)\b(?:has|have|is|are|with) no\b")
+
+
+def _names_value(told: str, frame: Frame) -> bool:
+    """Whether one of several clauses names a value that the older one gives, and another clause does not."""
+    clauses = [make_plain(read_assertion(part).content) for part in split_clauses(told)]
+    return len(clauses) > 1 and any(
+        any(phrase.words <= words for words in clauses) and not all(phrase.words & words for words in clauses)
+        for phrase in frame.phrases
     )
 
 
+def _is_affirmed(told: str, frame: Frame) -> bool:
+    """Whether a clause affirms what the older one denies, with the same words."""
+    content = make_plain(frame.clause.content) - LIGHT - _STARTING
+    clauses = [read_assertion(SOFT_MARKS.sub(" ", part)) for part in split_clauses(told) if not DENIALS.search(part)]
+    return len(content) > 0 and any(
+        make_plain(clause.content) - LIGHT - _STARTING == content and clause.is_first == frame.clause.is_first
+        for clause in clauses
+    )
+
+
+def _is_liked_otherwise(told: str, frame: Frame) -> bool:
+    """Whether what was liked is disliked now, or the other way round."""
+    opposite = _LIKES if frame.verb in _DISLIKES else _DISLIKES
+    thing = make_plain(frame.clause.content) - {frame.verb}
+    return any(
+        thing == make_plain(clause.content) - LIGHT - _STARTING - opposite
+        and bool(make_plain(clause.content) & opposite)
+        for clause in map(read_assertion, split_clauses(SOFT_MARKS.sub(" ", told)))
+        if clause.is_first == frame.clause.is_first and not DENIALS.search(" ".join(clause.tokens))
+    )
+
+
+_LIKES: Final = make_plain(frozenset(map(stem, "like love enjoy adore appreciate".split())))
+_DISLIKES: Final = make_plain(frozenset(map(stem, "hate dislike detest loathe despise".split())))
+_STARTING: Final = frozenset(map(stem, "start begin resume learn grow come return back actually quite finally".split()))
+
+
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
-    """Whether the newer one gives another value of the one sort that the older one gives, with all its other words."""
+    """Whether the newer one gives another value of one sort that the older one gives, with most of its other words."""
     kept = " , ".join(part for part in split_clauses(WHEN_CHANGED.sub(" ", told)) if not DENIALS.search(part))
     said, newer = frame.clause, read_assertion(kept)
     if not kept or (frame.is_past and not said.tokens[said.verb_at].startswith(("can", "could"))):
         return False
     content = make_plain(said.content)
-    missing = list_left(said, words | frame.subject)
+    here = make_plain(newer.content) - NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
+    missing = list_left(said, here | frame.subject)
     added = list_left(newer, content)
-    if len(missing) != 1 or _gives_up_else(told, content, NOTHING.union(*missing.values())):
+    changed = [sort for sort in missing if counts_same(said, newer, missing, added, sort)]
+    if set(changed) == {"when", "number"} and compile_pattern(CHANGE).search(told.lower()):
+        changed = ["when"]
+    if len(changed) != 1 or not _omits_little(missing, added, changed[0]):
         return False
-    (sort,) = missing
-    if not counts_same(said, newer, missing, added, sort):
+    sort = changed[0]
+    gone = NOTHING.union(*missing.values())
+    if _gives_up_else(told, content, gone):
         return False
-    rest = content - frame.subject - missing[sort] - LIGHT - GENERIC - TIMES
+    rest = content - frame.subject - gone - LIGHT - GENERIC - TIMES
     if compile_pattern(CHANGE).search(told.lower()) and sort in ("when", "number"):
         rest = rest - make_plain(list_stems(said.tokens[said.verb_at : said.verb_at + 1])) - {frame.verb}
-        is_told = len(rest - words) <= (len(rest & words) > 1)
+        is_told = len(rest - words) <= len(rest & words)
     else:
-        is_told = rest <= words
+        is_told = len(rest - words) <= len((rest | frame.subject) & words) // 2
+    if rest - words and _adds_words(told, content, added.get(sort, NOTHING)):
+        return False
     return is_told and _may_change(sort, missing[sort], rest, told, words, frame)
+
+
+def _adds_words(told: str, known: frozenset[str], value: frozenset[str]) -> bool:
+    """Whether the clause with the new value says more of its thing: what is left out may be what tells it from another."""
+    clauses = [words for words in map(list_changed_words, split_clauses(told)) if not value or value & words]
+    return any(words - known - value - LIGHT - GENERIC - TIMES for words in clauses)
+
+
+def _omits_little(
+    missing: dict[ValueSort, frozenset[str]], added: dict[ValueSort, frozenset[str]], changed: ValueSort
+) -> bool:
+    """Whether beside the changed value no name is left out, and no other value is given for what is left out."""
+    others = missing.keys() - {changed, "when", "number"}
+    return not others & added.keys()
 
 
 def _gives_up_else(told: str, content: frozenset[str], missing: frozenset[str]) -> bool:
@@ -153,6 +230,21 @@ def _has_another_holder(told: str, words: frozenset[str], frame: Frame) -> bool:
     if turned is None or _is_of_other_noun(told, turned.subject, frame.clause):
         return False
     return _has_another_value(told, words, turned)
+
+
+def _has_another_actor(told: str, frame: Frame) -> bool:
+    """Whether somebody else does what the older one tells, and another clause says what became of who did it."""
+    clauses = [read_assertion(SOFT_MARKS.sub(" ", LEADS.sub("", part))) for part in split_clauses(told)]
+    done, who = make_plain(frame.clause.predicate) - LIGHT, list_own_names(frame.clause) or frame.subject
+    if not who or not done or frame.is_copula or len(clauses) < 2:  # noqa: PLR2004
+        return False
+    instead = [clause for clause in clauses if _does_instead(clause, done, frame)]
+    return bool(instead) and any(who <= make_plain(clause.content) for clause in clauses if clause not in instead)
+
+
+def _does_instead(clause: Assertion, done: frozenset[str], frame: Frame) -> bool:
+    content = make_plain(clause.content)
+    return done <= content and frame.subject.isdisjoint(content) and not DENIALS.search(" ".join(clause.tokens))
 
 
 def _may_change(
@@ -219,20 +311,49 @@ def _stands_for_purpose(missing: frozenset[str], frame: Frame) -> bool:
 
 
 def _is_restated(newer: Frame, older: Frame, words: frozenset[str], gone: frozenset[str]) -> bool:
-    """Whether a clause beside a mark is the older one with another value; `gone` are words of what is given up."""
+    """Whether a clause beside a mark is the older one with another value.
+
+    Args:
+        newer: The clause.
+        older: What it may take the place of.
+        words: Those of all clauses beside it too.
+        gone: Those of what is given up.
+    """
     if differs_in_one(newer, older, is_marked=True):
         return True
-    if older.is_past or newer.verb != older.verb or (older.clause.is_first and older.verb in MANY_VERBS):
+    if older.is_past or newer.verb != older.verb:
         return False
     if not has_same_subject(newer, older) and not _points_to_it(newer, older, words):
         return False
-    left = [phrase for phrase in older.phrases if not phrase.words <= words - gone]
-    if len(left) != 1 or (older.verb in MANY_VERBS and left[0].sort in ("word", "name", "code")):
-        return False
+    here = make_plain(newer.clause.content) - gone
+    missing = [phrase for phrase in older.phrases if not phrase.words <= here]
     new = [one for one in newer.phrases if not any(one.words <= phrase.words for phrase in older.phrases)]
-    taking = [phrase for phrase in new if _takes_place(phrase, left[0], older)]
     known = make_plain(older.clause.content) | TIMES | GENERIC | LIGHT
+    return any(
+        _tells_instead(left, new, known, older)
+        and all(
+            other is left or other.words <= words - gone or _may_be_left_out(other, new, older) for other in missing
+        )
+        for left in missing
+    )
+
+
+def _may_be_left_out(phrase: Phrase, new: Sequence[Phrase], older: Frame) -> bool:
+    """Whether a phrase is a detail that need not be told again: no other phrase of its sort is told, and it names nothing."""
+    is_detail = bool(phrase.join) and phrase is not older.phrases[0] and phrase.sort != "name"
+    return is_detail and not any(one.join == phrase.join for one in new)
+
+
+def _tells_instead(left: Phrase, new: Sequence[Phrase], known: frozenset[str], older: Frame) -> bool:
+    """Whether new phrases give another value for one that the older clause has, and nothing else that is new."""
+    if older.verb in MANY_VERBS and left.sort in ("word", "name", "code") and left.join not in _BOUND:
+        return False
+    taking = [phrase for phrase in new if not left.words <= phrase.words and _takes_place(phrase, left, older)]
     return bool(taking) and all(phrase in taking or phrase.words <= known for phrase in new)
+
+
+_BOUND: Final = list_word_set("under with by from")
+"""Beside these one does even such a thing with one person or means at a time."""
 
 
 def _points_to_it(newer: Frame, older: Frame, words: frozenset[str]) -> bool:
@@ -249,7 +370,12 @@ def _takes_place(new: Phrase, old: Phrase, older: Frame) -> bool:
         return not (older.clause.is_first and older.verb == "be" and not old.join)
     if old.sort in ("number", "when", "code") and are_comparable(new, old):
         return True
-    if {old.join, new.join} <= _PLACES and old.sort == new.sort == "word" and not is_of_adjective(old, older):
+    if (
+        {old.join, new.join} <= _PLACES
+        and old.join != new.join
+        and old.sort == new.sort == "word"
+        and not is_of_adjective(old, older)
+    ):
         return old.is_definite and new.is_definite
     is_of_one_sort = old.sort == "word" and new.sort in ("word", "name") and bool(old.join) and old.join == new.join
     if is_of_one_sort and not is_of_adjective(old, older):

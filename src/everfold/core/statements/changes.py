@@ -11,7 +11,8 @@ from everfold.core.statements.assertions import (
     REMEMBERED_TEXTS,
     expand,
 )
-from everfold.core.statements.given_up import join_titles, list_given_up
+from everfold.core.statements.given_up import join_titles, list_given_up, split_clauses
+from everfold.core.statements.slots import PAST_FORMS
 from everfold.core.text.patterns import compile_pattern
 
 CHANGED_WORDS: Final = (
@@ -19,30 +20,33 @@ CHANGED_WORDS: Final = (
     " reassigned transferred switched bumped dropped rose went climbed fell grew grown rebooked slipped swapped promoted downgraded halved doubled cut upped"
     " tightened loosened handed adjusted trimmed expanded renewed refinanced revised corrected amended passed handed push move change raise extend rebook reschedule"
     " lifted reset scaled turned shrunk shrank stretched slashed hiked doubled tripled relicensed reparked re-parked renumbered"
+    " lengthened altered rotated reprogrammed rewritten rewrote warmed cooled risen fallen sunk swelled reassessed rolled gave given dialled"
 )
 
 
-CHANGE: Final = rf"\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on)|put (?:back|forward|off)|(?:am|are|is) (?:down|up))\b"
+CHANGE: Final = rf"\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on)|(?:put|brought) (?:[^,;!?]{{1,40}} )?(?:up|down|back|forward|off)|(?:am|are|is) (?:down|up)|^set)\b"
 
 
-CHANGED_TO: Final = rf"{CHANGE}[^;!?]*\b(?:to|until|into|auf|nach|à|au|para|al|alle|naar|tot) (?P<new>[^,;!?]+)"
+CHANGED_TO: Final = (
+    rf"{CHANGE}[^;!?]*\b(?:to|until|till|through|into|auf|nach|à|au|para|al|alle|naar|tot) (?P<new>[^,;!?]+)"
+)
 
 
 _MARKS: Final = (
-    r"\b(?:now|from today|from tomorrow|on second thoughts?|(?:a|an)(?:other| different| new)|used to|in favou?r of|missed that one|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
+    r"\b(?:now|henceforth|effective|today|of late|so far|so over|dead|history|in truth|the right|the correct|set the record straight|slip|mixed|confused|outdated|typo|nvm|never ?mind|(?:lab|typing|my|an) error|silly me|my fault|change|miscounted|misremembered|(?:come|grown|learne?[dt]) to|oh wait|erreur|errore|fehler|fout|ошибка|поправка|no more|enough of|from today|from tomorrow|on second thoughts?|(?:a|an)(?:other| different| new)|used to|in favou?r of|missed that one|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
     r"|sorry|meant|misread|oops|scratch|update|correct\w*|finalement|jetzt|nun|inzwischen|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
 )
 
 
 SOFT_MARKS: Final = re.compile(
-    r"(?i)\b(?:now|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|from now on|actually|starting|after all|finalement|jetzt|nun|inzwischen"
+    r"(?i)\b(?:now|henceforth|effective immediately|in fact|in truth|of late|(?<!^)today(?= my)|^today|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|from now on|actually|starting|after all|finalement|jetzt|nun|inzwischen"
     r"|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
 )
 """Words that only say that it is so now; a clause is compared without them."""
 
 
 LEADS: Final = re.compile(
-    r"(?i)^(?:since|as of|because of|starting|from|this|due to|after|for) [^,]*?,? ?(?=\b(?:i|we|my|our|the|nous|je)\b)"
+    r"(?i)^(?:since|as of|because of|starting|from|this|due to|after|for) (?:[^\s,]+ ){0,3}?[^\s,]+,? ?(?=\b(?:i|we|my|our|the|nous|je)\b)"
 )
 
 
@@ -91,6 +95,24 @@ def says_change(newer: str) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
+def tells_cause(told: str) -> bool:
+    """Whether a statement tells beside one clause what has happened: that is how a change is told without a word for it."""
+    if _BECAUSE.match(told):
+        return True
+    clauses = split_clauses(told)
+    return len(clauses) > 1 and any(
+        compile_pattern(_HAPPENED).search(clause.lower()) or not PAST_FORMS.isdisjoint(clause.lower().split())
+        for clause in clauses
+    )
+
+
+_BECAUSE: Final = re.compile(
+    r"(?i)(?:(?:from|as of|starting|effective) (?:next|today|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|the)\b|after the|with the new|since|following|due to|because of|thanks to) "
+)
+_HAPPENED: Final = r"\b(?:has|have|had|was|were|did|got|could|would|can not|\w{3,}ed)\b"
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def prepare_statement(text: str) -> str:
     """A statement without what only opens or explains it, a phrase that leads it put behind."""
     told = join_titles(expand(text).strip()).strip(" .")
@@ -100,6 +122,13 @@ def prepare_statement(text: str) -> str:
     return told
 
 
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def shorten_statement(text: str) -> str:
+    """An older statement, prepared, without what only adds to it: when it holds by now, and another name for its last word."""
+    return " ".join(_APPOSITION.sub("", SOFT_MARKS.sub(" ", prepare_statement(text))).split())
+
+
+_APPOSITION: Final = re.compile(r", (?:the|a|an|my|our) [^,]+$")
 _DECIDED: Final = re.compile(r"^(I|[Ww]e) (?:have )?(?:finally |just )?(?:decided|agreed|chosen|resolved) to ")
 """What was decided is what is so: "we decided to open on 3 March" tells when we open."""
 
@@ -108,7 +137,8 @@ _ASIDE: Final = re.compile(r", (?:who|which|whose) [^,]*, ")
 
 
 _TAILS: Final = re.compile(
-    r",? (?:because|although|even though|whereas|weil|obwohl|parce que|porque|perché|omdat) .*$|, (?:which|who|where) .*$"
+    r",? (?:because|although|even though|whereas|weil|obwohl|parce que|porque|perché|omdat) [^;]*?(?=, (?:so|it is|they are|he is|she is|now)\b|$)"
+    r"|, (?:which|who|where) .*$"
 )
 """Why something is so, or what else it is: the statement falls with what it is said of."""
 

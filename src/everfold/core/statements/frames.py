@@ -30,13 +30,15 @@ from everfold.core.statements.slots import (
     MODALS,
     MONTHS,
     PARTICLES,
-    PAST,
     STATES,
     TITLES,
     WEEKDAYS,
     ValueSort,
     is_number,
     names_time,
+)
+from everfold.core.statements.slots import (
+    is_past as is_past_form,
 )
 from everfold.core.text.stems import PLAIN_FORMS, stem
 
@@ -73,23 +75,24 @@ _NOW: Final = _list_stem_set(
 _FREQUENCIES: Final = list_word_set(
     "once twice daily weekly monthly yearly hourly every half whole fortnightly täglich wöchentlich"
 )
+_HOW_OFTEN: Final = _FREQUENCIES - {"half", "whole"} | {"times"}
 TIMES: Final = _list_stem_set("every month week day year morning evening night weekend hour") | frozenset(
     map(stem, WEEKDAYS | MONTHS)
 )
 """Words that only say when or how often."""
 _GENERIC: Final = _list_stem_set(
     "next new current own whole entire regular daily still date day time name number price deadline amount rate cost limit size place location venue start end"
-    " address total actual entry existing default called asking"
+    " address total actual entry existing default asking role job position post title slot subscription account membership right correct"
 )
 LIGHT: Final = _list_stem_set(
     "go come work do make take use get see keep have run be say want like way thing one on still only just everything everyone usually always currently require"
-    " really much very there some stay plan planning supposed upcoming also together good time"
+    " really much very there some stay plan planning supposed upcoming also together good time happen"
 )
 """Words that may be missing where the same is said again."""
 _SAME: Final = (
     "mother mom mum mama mommy|father dad papa daddy|grandmother grandma granny|grandfather grandpa|child kid|bicycle bike|telephone phone|physiotherapist physio"
     "|apartment flat|photo picture|e-mail email mail|colour color|favourite favorite|application app|repository repo|appointment appt|wifi wi-fi"
-    "|centre center|medication medicine|refrigerator fridge|gigabyte gig gb|database db|information info|doctor dr|require need|price cost fee charge|deadline due|weight weigh|manager boss supervisor|height high|width wide|length long|depth deep"
+    "|centre center|medication medicine|refrigerator fridge|gigabyte gig gb|database db|information info|doctor dr|require need|price cost fee charge|deadline due|weight weigh|manager boss supervisor|password pw passcode|birthday bday|favourite fav|fly flight|telephone mobile cell|lesson class|medication tablet pill|height high|width wide|length long|depth deep"
 )
 """Words for one thing."""
 _PLAIN: Final = {stem(word): stem(family.split()[0]) for family in _SAME.split("|") for word in family.split()}
@@ -160,7 +163,7 @@ def read_frame(text: str) -> Frame | None:
     verb, is_past = "be", clause.tokens[clause.verb_at] in ("was", "were", "had", "war", "waren")
     if at < len(clause.tokens) and (at == clause.verb_at or _is_participle(clause.tokens[at])):
         (verb,) = make_plain((stem(PLAIN_FORMS.get(clause.tokens[at], clause.tokens[at])),)) or ("be",)
-        is_past |= at == clause.verb_at and PAST.match(clause.tokens[at]) is not None
+        is_past |= at == clause.verb_at and is_past_form(clause.tokens[at])
         at += 1
     return Frame(
         clause=clause,
@@ -189,14 +192,19 @@ def _is_participle(word: str) -> bool:
 def _list_phrases(clause: Assertion, start: int) -> Iterator[Phrase]:
     join, places = "", list[int]()
     for at in range(start, len(clause.tokens)):
-        if clause.tokens[at] not in JOINS or _is_roughly(clause.tokens, at):
+        is_often = clause.tokens[at] in _OFTEN and bool(places)
+        if not is_often and (clause.tokens[at] not in JOINS or _is_roughly(clause.tokens, at)):
             places.append(at)
             continue
         if places and (phrase := read_phrase(clause, join, places)).words:
             yield phrase
-        join, places = clause.tokens[at], []
+        join, places = clause.tokens[at], [at] if is_often else []
     if places and (phrase := read_phrase(clause, join, places)).words:
         yield phrase
+
+
+_OFTEN: Final = list_word_set("every each daily weekly monthly")
+"""Where a phrase begins that says how often."""
 
 
 def _is_roughly(tokens: Sequence[str], at: int) -> bool:
@@ -213,20 +221,25 @@ def read_phrase(clause: Assertion, join: str, places: Sequence[int]) -> Phrase:
     if not times and not numbers and tokens[0] in ("a", "an") and DURATIONS.issuperset(map(stem, tokens[1:])):
         numbers = tokens[:1]
     unit = list_plain(token for token in tokens if token not in times and token not in numbers) - {"time"}
+    if not _HOW_OFTEN.isdisjoint(tokens):
+        unit = (unit - DURATIONS) | {"often"}
     sort = _sort_phrase(join, tokens, raw, unit, has_time=bool(times), has_number=bool(numbers))
     is_definite = sort != "word" or (tokens[0] in DETERMINERS and tokens[0] not in INDEFINITE)
     return Phrase(join=join, words=words, unit=unit, sort=sort, is_definite=is_definite)
 
 
-_CLOCK: Final = _list_stem_set("am pm clock uhr h month next week half past last")
+_CLOCK: Final = _list_stem_set("am pm clock uhr h month next week half past last sharp o'clock noon")
 
 
 def _sort_phrase(
     join: str, tokens: Sequence[str], raw: Sequence[str], unit: frozenset[str], *, has_time: bool, has_number: bool
 ) -> ValueSort:
     core = [word for word, token in zip(raw, tokens, strict=True) if token not in DETERMINERS and list_stems((token,))]
-    is_clock = has_number and (
-        not unit if join in _AT else join not in _LASTING and bool(join) and bool(unit) and unit <= _CLOCK
+    is_lasting = join == "to" and bool(unit) and DURATIONS.issuperset(unit)
+    is_clock = (
+        has_number
+        and not is_lasting
+        and (not unit if join in _AT else join not in _LASTING and bool(join) and bool(unit) and unit <= _CLOCK)
     )
     if has_time or is_clock:
         return "when"
@@ -264,9 +277,27 @@ def is_named(words: Sequence[str]) -> bool:
 def list_own_names(clause: Assertion) -> frozenset[str]:
     """The proper names in a subject that name the thing itself, none where one is only its owner's."""
     before = clause.raw[: clause.verb_at]
-    if "'s" in before or clause.verb_at < 1:
+    if "'s" in before or clause.verb_at < 1 or _NAMED_BEHIND.search(" ".join(before)):
         return frozenset()
     return list_plain(word.lower() for word in before[1:] if word[:1].isupper()) - {""}
+
+
+def turn_to_place(frame: Frame) -> Frame | None:
+    """Give "I keep the key in the hall" as "the key is in the hall"; None for what does not tell where something of the speaker's is."""
+    clause, phrases = frame.clause, frame.phrases
+    verb = clause.tokens[clause.verb_at]
+    if not clause.is_first or verb not in _KEEPING or len(phrases) < 2 or phrases[0].join or not phrases[0].is_definite:  # noqa: PLR2004
+        return None
+    at = next((at for at in range(clause.verb_at + 1, len(clause.tokens)) if clause.tokens[at] in JOINS), 0)
+    thing, place = clause.raw[clause.verb_at + 1 : at], clause.raw[at:]
+    return read_frame(" ".join((*thing, "is", *place))) if at and thing else None
+
+
+_KEEPING: Final = list_word_set("keep store park leave hide have hang put stored parked put moved")
+
+
+_NAMED_BEHIND: Final = re.compile(rf"\b(?:{'|'.join(sorted(JOINS))}|of) [A-Z\d]")
+"""A name behind a preposition tells which thing it is, and is not the thing's own ("the call with Ann")."""
 
 
 def turn_around(frame: Frame) -> Frame | None:

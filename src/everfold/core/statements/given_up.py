@@ -20,7 +20,7 @@ _LEFT: Final = (
     r"\b(?:ripped out|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned|replaced"
     r"|finished|done with|moved on from|moved away from|moved out of|moving out of|moved [^,;!?]*? (?:off|out of)|decided against|changed (?:my|our) mind about|gone off"
     r"|went off|split up|broke up with|broke off|took \w+ off|threw out|abandoned|phased out|said goodbye to|walked away from|switched away from|tired of"
-    rf"|fed up with|no more|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
+    rf"|fed up with|no more|enough of|(?:so|totally|all) over|retired as|stepped down (?:as|from)|handed (?:over|in|on)|gave back|gave notice (?:at|on)|let go of|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
 )
 _PATTERNS: Final = (
     _LEFT,
@@ -28,18 +28,20 @@ _PATTERNS: Final = (
     rf"\brather [^,;]*? than {_OLD}{_END}",
     rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
     rf"\bfrom {_OLD} (?:over )?to\b",
-    rf"\blet {_OLD} go\b",
+    rf"\blet {_OLD} (?:go|lapse|expire|run out)\b",
     rf"\b(?:gave|sent|threw|took|got|shut|turned) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down)\b",
     rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
     rf"[,;] (?:and )?(?:not|no longer) {_OLD}{_END}",
     rf"\bused to \w+ {_OLD}{_END}",
-    rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?) {_OLD}{_END}",
+    rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch) {_OLD}{_END}",
+    rf"\b(?:came|come|back|home|returned|got|picked up|collected|fetched|took|taken|moved|removed|discharged)\b[^,;!?]*? (?:from(?: under| behind| near)?|out of|off) {_OLD}{_END}",
 )
 _GONE: Final = (
     rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:closed down|shut down|went downhill"
     r"|went out of business|left(?: us| me| the \w+)?|stepped (?:down|back)|moved (?:out|away|on)|passed away|died|retired|resigned|quit|out(?: sick)?|away|gone|sick"
-    r"|on [\w ]*leave|went on [\w ]*leave|(?:way )?too [\w ]+?|fell through|broke(?: down)?|being \w+ed|can not|could not|full|sold out|fully booked|had to cancel|cancell?ed|backed out|pulled out|dropped out|injured|fired)"
-    r"(?=[,;.!?]|$| and| so| last| this| to\b| the\b| make| do\b)"
+    r"|on [\w ]*leave|went on [\w ]*leave|(?:way )?too [\w ]+?|fell through|broke(?: down)?|being \w+ed|can not|could not|full|sold out|fully booked|had to cancel|cancell?ed|backed out|pulled out|dropped out|injured|fired|revoked|withdrawn|lapsed|expired|ended|over|dead|history|off(?=,| for\b)|scrapped|dropped|suspended|discontinued"
+    r"|abolished|terminated|dissolved|deleted|removed|disabled|taken away|sold|stolen|lost|ousted|replaced|dethroned|sacked|dismissed|called off|boring|done)"
+    r"(?=[,;.!?]|$| and| so| last| this| to\b| by\b| the\b| make| do\b| now\b| yesterday\b| as\b)"
 )
 """Somebody or something that is not there any more, as the subject of a clause."""
 _CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
@@ -47,21 +49,19 @@ _ADVERBS: Final = (
     r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
     r"|this (?:week|month|year|morning|season)|for good|completely|altogether|entirely)\b"
 )
-_DENIED: Final = (
-    r"\b(?:(?:is|are|was|were|do|does|did|will|can|am|has|have|would) not|will no longer|can no longer|no longer|not)\b"
-)
+_DENIED: Final = r"\b(?:you (?:need|must|should) not|you can stop|there is no need to|no need to|(?:is|are|was|were|do|does|did|will|can|am|has|have|would) not|will no longer|can no longer|no longer|not)\b"
 _ANY_MORE: Final = r"\b(?:any ?more|any longer|no longer|after all|these days|no more)\b"
 _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)) (?:that )?"
 _CUES: Final = (
     r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
     r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
-    r"|stop|stopped|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
+    r"|stop|stopped|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")
 _POINTING: Final = re.compile(r"\s*(?:he|she|it|they|that)\b")
 _CLAUSES: Final = re.compile(
-    r"\s*(?:(?<!\d)[,;:!?]|[,;:!?](?!\d)|[。，；、])+\s*(?:(?:and|but|so|because|since)\s+)?|\.\s+|\s+(?:and|but|so|because|since|und|aber|sondern|et|mais|y|pero|sino|e|ma|maar|mas)\s+|\s+[-–—]\s+"
+    r"\s+(?:lol|haha\w*|lmao|tho)\s+|(?<=more)\s+(?=(?:it|they|he|she|my|our|i|we)\b)|\s*(?:(?<!\d)[,;:!?]|[,;:!?](?!\d)|[。，；、])+\s*(?:(?:and|but|so|because|since)\s+)?|\.\s+|\s+(?:and|but|so|because|since|und|aber|sondern|et|mais|y|pero|sino|e|ma|maar|mas)\s+|\s+[-–—]\s+"
 )
 _TITLE_DOTS: Final = re.compile(r"\b(St|Dr|Mr|Mrs|Ms|No|Prof)\. (?=[A-Z\d])")
 

@@ -29,7 +29,7 @@ _DAYS: Final = frozenset(map(stem, WEEKDAYS | HABITUAL))
 def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the older clause says what is given up, and the rest of it is told again."""
     content, said = make_plain(frame.clause.content), frame.clause
-    if frame.is_past and said.tokens[said.verb_at] not in ("can", "could"):
+    if frame.is_past and said.tokens[said.verb_at] not in ("can", "could") and not _is_undone(told, frame):
         return False
     old = given_up.words & content
     if not old or not given_up.words <= content | GENERIC:
@@ -52,6 +52,15 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
     if old <= frame.subject:
         return False
     return _is_own_role_given_up(old, told, frame) or covers_subject(frame.subject, said, words)
+
+
+def _is_undone(told: str, frame: Frame) -> bool:
+    """Whether what was ordered is cancelled."""
+    return frame.verb in _ORDERED and _UNDONE.search(told.lower()) is not None
+
+
+_ORDERED: Final = frozenset(map(stem, "book order reserve schedule plan sign arrange invite subscribe".split()))
+_UNDONE: Final = re.compile(r"\b(?:cancell?ed|called off|undid|reversed|withdrew|sent back|returned)\b")
 
 
 def points_to_given_up(given_up: GivenUp, frame: Frame) -> bool:

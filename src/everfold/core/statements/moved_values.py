@@ -7,10 +7,11 @@ import re
 from typing import Final
 
 from everfold.core.statements.assertions import (
+    list_stems,
     list_tokens,
     read_assertion,
 )
-from everfold.core.statements.changes import CHANGE, CHANGED_TO, CHANGED_WORDS, WHEN_CHANGED
+from everfold.core.statements.changes import CHANGE, CHANGED_TO, CHANGED_WORDS, SOFT_MARKS, WHEN_CHANGED
 from everfold.core.statements.frames import (
     CALLED,
     GENERIC,
@@ -37,22 +38,63 @@ def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
         return True
     found = compile_pattern(CHANGED_TO).search(told.lower())
     if found is None:
-        return False
+        return _is_remade(told, frame)
+    if _is_counted_anew(told[found.start("new") : found.end("new")], told, frame):
+        return True
     named = _list_changed(told[: found.start("new")].lower())
     thing, content = named - GENERIC - _AGENTS, make_plain(frame.clause.content)
     new = _read_value(WHEN_CHANGED.sub(" ", told[found.start("new") : found.end("new")].rstrip(" .")))
     if new is None or new.words <= content:
         return False
+    if frame.verb == _WORK and " moved " in told.lower():
+        return False
     if _is_handed_on(named, told, new, frame) or _names_all(named, frame, content) or _is_renamed(named, told, frame):
         return True
-    value = next((phrase for phrase in frame.phrases if are_comparable(phrase, new)), None)
+    value = next((phrase for phrase in frame.phrases if are_comparable(phrase, new, known=named)), None)
     if value is None or not thing <= content | GENERIC:
         return False
     if frame.clause.is_first:
         verb = frozenset((frame.verb,)) - {"be", "have"}
         told_of = NOTHING.union(*(phrase.words for phrase in frame.phrases))
-        return bool(thing & ((told_of - GENERIC - value.words) | verb))
+        return bool(thing & ((told_of - GENERIC - (value.words - value.unit)) | verb))
     return covers_subject(frame.subject, frame.clause, words)
+
+
+def _is_remade(told: str, frame: Frame) -> bool:
+    """Whether what is written, hosted or made in one way was changed to another: "we rewrote the service in Go"."""
+    found = _REMADE.search(told)
+    value = next(
+        (one for one in frame.phrases if found and one.join == found["join"] and one.sort in ("name", "code")), None
+    )
+    if found is None or value is None:
+        return False
+    new = list_plain(list_tokens(found["new"].lower()))
+    is_name = is_named(list_tokens(found["new"])) or any(letter.isdigit() for letter in found["new"])
+    return is_name and new.isdisjoint(value.words) and list_plain(list_tokens(found["thing"].lower())) == frame.subject
+
+
+_REMADE: Final = re.compile(
+    r"\b(?:re(?:wrote|built|did|placed|hosted|deployed|built|homed|located|booked)|rewritten|moved|switched|migrated|ported|put) (?P<thing>(?:the|my|our|his|her|their) [\w ]+?) (?P<join>in|on|with|at|under|by) (?P<new>[\w .'-]+?)\s*$"
+)
+
+
+def _is_counted_anew(new: str, told: str, frame: Frame) -> bool:
+    """Whether "we" have come to another number of what "our company" has."""
+    value = _read_value(new)
+    return (
+        value is not None
+        and bool(value.unit)
+        and read_assertion(told).is_first
+        and frame.clause.tokens[0] == "our"
+        and not frame.subject.isdisjoint(_GROUPS)
+        and any(phrase.sort == value.sort == "number" and phrase.unit == value.unit for phrase in frame.phrases)
+    )
+
+
+_GROUPS: Final = frozenset(
+    map(stem, "company team firm family office household group club department startup shop band choir class".split())
+)
+_WORK: Final = stem("work")
 
 
 def _list_changed(before: str) -> frozenset[str]:
@@ -67,11 +109,21 @@ def _list_named(text: str) -> frozenset[str]:
     return make_plain(read_assertion(" ".join(word for word in text.split() if word not in _CHANGE_WORDS)).content)
 
 
+def list_changed_words(clause: str) -> frozenset[str]:
+    """The words of a clause without those that only say that, when and by whom something was changed."""
+    plain = SOFT_MARKS.sub(" ", WHEN_CHANGED.sub(" ", clause.lower()))
+    by_whom = _CHANGED_ME.search(plain)
+    return _list_named(plain[by_whom.end() :] if by_whom else plain) - _AGENTS
+
+
+_CHANGED_ME: Final = re.compile(rf"{CHANGE}|\b(?:put|got|moved|set) (?:me|us)\b")
+
+
 _FIRST_CHANGE: Final = re.compile(CHANGE)
 
 
 _CHANGE_WORDS: Final = list_word_set(
-    f"{CHANGED_WORDS} back up down over forward has have had was were been got just being will asked decided from to now they he she we i it had"
+    f"{CHANGED_WORDS} back up down over forward has have had was were been got just being will asked decided indoors outdoors inside outside from to now they he she we i it had"
 )
 
 
@@ -91,8 +143,8 @@ def _is_handed_on(named: frozenset[str], told: str, new: Phrase, frame: Frame) -
     """Whether what one person leads or owns was handed to another."""
     if new.sort != "name" or not frame.phrases or not is_named(frame.clause.raw[: frame.clause.verb_at]):
         return False
-    is_handed = re.search(r"\b(?:handed|passed|transferred|reassigned)\b", told.lower()) is not None
-    return is_handed and frame.phrases[0].words <= named
+    is_handed = re.search(r"\b(?:handed|passed|transferred|reassigned|gave|given)\b", told.lower()) is not None
+    return is_handed and all(phrase.words <= named for phrase in frame.phrases)
 
 
 def _is_painted(told: str, frame: Frame) -> bool:
@@ -130,10 +182,18 @@ def _read_value(words: str) -> Phrase | None:
     return read_phrase(clause, "to", range(3, len(clause.tokens))) if len(clause.tokens) > 3 else None  # noqa: PLR2004
 
 
-def are_comparable(one: Phrase, other: Phrase) -> bool:
-    """Whether two phrases tell values of one sort, and count the same."""
+_DIMENSIONS: Final = make_plain(list_stems("long wide deep high tall old thick heavy big large away apart".split()))
+"""What a measure is of, and may be missing where it is told again."""
+
+
+def are_comparable(one: Phrase, other: Phrase, *, known: frozenset[str] = NOTHING) -> bool:
+    """Whether two phrases tell values of one sort, and count the same; `known` words need not be told with both."""
     if one.sort == other.sort and one.sort in ("when", "name", "code"):
         return True
     if one.sort == other.sort == "number":
-        return one.unit == other.unit or not one.unit or not other.unit
+        return (
+            not one.unit
+            or not other.unit
+            or ((one.unit <= other.unit or one.unit >= other.unit) and one.unit ^ other.unit <= _DIMENSIONS | known)
+        )
     return {one.sort, other.sort} <= {"number", "when", "code"} and not one.unit and not other.unit

@@ -33,8 +33,9 @@ from everfold.core.statements.frames import (
     make_plain,
 )
 from everfold.core.statements.given_up import split_clauses
-from everfold.core.statements.rules import list_word_set
-from everfold.core.statements.slots import names_time
+from everfold.core.statements.quotes import NOTHING
+from everfold.core.statements.rules import KIN_WORDS, list_word_set
+from everfold.core.statements.slots import MANY, names_time
 from everfold.core.text.stems import PLAIN_FORMS, stem
 
 _BESIDE: Final = list_word_set(
@@ -47,7 +48,7 @@ _FOREIGN: Final = list_word_set(
     " wurde haben habe ich wir je nous yo io noi ik wij eu nós não"
 )
 """Of languages in which no noun stands behind another to tell what it is of."""
-_PARTICLES: Final = list_word_set("out up off back down over away up quit put cut set got let")
+_PARTICLES: Final = list_word_set("out up off back down over away forward ahead quit put cut set got let")
 _BEHIND_HAS: Final = (("got",), ("been",), ("a",), ("an",), ("now",), ("not",))
 """Behind these "Tim's" is no owner: he has got something, or is something now."""
 _OF: Final = list_word_set("for of de für von di van do da")
@@ -64,22 +65,95 @@ _OPPOSITES: Final = tuple(
     )
 )
 """What tells two things of one sort apart, as a verb or beside a subject's noun."""
-_JOURNEY: Final = re.compile(r"\bfrom (?:(?!\b(?:is|are|was|were|has|have|be)\b)[\w'.]+ ){1,4}to\b")
+_JOURNEY: Final = re.compile(
+    r"\bfrom (?:(?!\b(?:is|are|was|were|has|have|be|went|goes?|rose|fell|came|up|down)\b)[\w'.]+ ){1,4}to\b"
+)
+_TRAVELS: Final = list_word_set("bus train tram ferry flight fly drive take takes ride coach leave leaves walk")
 _OF_WORDS: Final = 4
 
 
 def covers_subject(subject: frozenset[str], older: Assertion, told: frozenset[str]) -> bool:
-    """Whether words tell the subject of an older clause, with its numbers, or at least the name that it has."""
+    """Whether words tell the subject of an older clause: with its numbers, and the name that it has or most of its words."""
     numbers = frozenset(word for word in subject if word[:1] == "#" or any(letter.isdigit() for letter in word))
     names = list_own_names(older)
-    return (
-        bool(subject) and numbers <= told and (subject - GENERIC <= told or (bool(names) and names - GENERIC <= told))
-    )
+    if not subject or not numbers <= told:
+        return False
+    left = subject - GENERIC - told
+    if not left or (names and names - GENERIC <= told):
+        return True
+    return len(left) < len(subject & told) and left.isdisjoint(_list_telling(older))
+
+
+def _list_telling(older: Assertion) -> frozenset[str]:
+    """The words of a subject that tell which thing it is: its noun, names, owners, and the nouns behind prepositions."""
+    before, raw = older.tokens[: older.verb_at], older.raw[: older.verb_at]
+    ends = [at - 1 for at, word in enumerate(before) if word in JOINS or word == "of"] + [len(before) - 1]
+    owners = [before[at - 1] for at, word in enumerate(before) if word == "'s" and at]
+    names = [word.lower() for at, word in enumerate(raw) if at and word[:1].isupper()]
+    return list_plain((*(before[at] for at in ends if at >= 0), *owners, *names)) | _TELLING.intersection(before)
+
+
+_TELLING: Final = list_word_set("his her their your first second third last next other another both each every")
 
 
 def speaks_of_another(newer: str, older: str) -> bool:
     """Whether the newer statement, both expanded, names another thing of the sort that the older one speaks of."""
-    return _is_turned(newer, older) or _has_other_modifier(newer, older)
+    return (
+        _is_turned(newer, older)
+        or _has_other_modifier(newer, older)
+        or _has_other_twin(newer, older)
+        or _has_other_roles(newer, older)
+        or _is_told_of_kin(newer, older)
+    )
+
+
+def _has_other_roles(newer: str, older: str) -> bool:
+    """Whether who did something is now whom it is done to: "Ann lends Ben a book" and "Ben lends Ann a book"."""
+    said = _list_persons(_SPEAKER.sub("me ", older))
+    if len(said) < _TWO or _IS.search(older):
+        return False
+    told = [[word for word in _list_persons(clause) if word in said] for clause in split_clauses(newer)]
+    return any(len(names) > 1 and names != [word for word in said if word in names] for names in told)
+
+
+def _list_persons(text: str) -> list[str]:
+    """The names in a text and the speaker as "me", in their order."""
+    words = ("me" if word == "us" else word for word in list_tokens(text))
+    return list(
+        dict.fromkeys(
+            word for word in words if word == "me" or (word.istitle() and word != "I" and word.lower() not in _BESIDE)
+        )
+    )
+
+
+_TWO: Final = 2
+_SPEAKER: Final = re.compile(r"^(?:I|We|i|we) ")
+_IS: Final = re.compile(r"\b(?:is|are)\b")
+
+
+def _is_told_of_kin(newer: str, older: str) -> bool:
+    """Whether what speakers told of themselves is told of somebody of theirs now, and of nobody else."""
+    if not read_assertion(older).is_first:
+        return False
+    clauses = [read_assertion(clause) for clause in split_clauses(newer)]
+    if any(clause.is_first or not _SELF.isdisjoint(clause.tokens) for clause in clauses):
+        return False
+    known = set(list_tokens(older.lower()))
+    return any(
+        clause.tokens[0] in _OWNERS and not _KIN.isdisjoint(set(clause.tokens[1:_KIN_WORDS]) - known)
+        for clause in clauses
+        if clause.tokens
+    )
+
+
+_KIN_WORDS: Final = 4
+_OWNERS: Final = list_word_set("my our")
+_KIN: Final = (
+    MANY
+    | list_word_set(KIN_WORDS)
+    | list_word_set("grandma grandpa grandmother grandfather granny ex fiancé parents in-laws")
+)
+_SELF: Final = list_word_set("me us myself i we")
 
 
 def _is_turned(newer: str, older: str) -> bool:
@@ -90,8 +164,10 @@ def _is_turned(newer: str, older: str) -> bool:
         for one, other in ((first, second), (second, first)):
             if _has_only(said if is_verb else named, one, other) and _has_only(told, other, one):
                 return True
+    if not _TRAVELS.isdisjoint(said) and ("home" in told) != ("home" in said):
+        return True
     return not _JOURNEY.search(newer.lower()) and any(
-        _goes_back(told, said[at], said[at + 1]) for at in range(len(said) - 1) if said[at] in ("to", "from")
+        _goes_back(told, said[at], said[at + 1]) for at in range(len(said) - 1) if said[at] in _WAYS
     )
 
 
@@ -100,8 +176,13 @@ def _has_only(words: Sequence[str], one: frozenset[str], other: frozenset[str]) 
 
 
 def _goes_back(told: Sequence[str], join: str, place: str) -> bool:
-    turned = ("from" if join == "to" else "to", place)
-    return bool(list_stems((place,))) and turned in pairwise(told)
+    pairs = frozenset(pairwise(told))
+    return (
+        bool(list_stems((place,))) and (join, place) not in pairs and any((way, place) in pairs for way in _WAYS[join])
+    )
+
+
+_WAYS: Final = {"to": ("from",), "from": ("to", "for"), "for": ("from",)}
 
 
 def _has_other_modifier(newer: str, older: str) -> bool:
@@ -111,6 +192,19 @@ def _has_other_modifier(newer: str, older: str) -> bool:
     if said.is_first or not subject:
         return False
     return names_another(newer, subject, make_plain(said.content))
+
+
+def _has_other_twin(newer: str, older: str) -> bool:
+    """Whether a noun of the older one's subject has another word before it: "the north side" and "the south side"."""
+    said = read_assertion(older)
+    told = list_tokens(newer.lower())
+    known = make_plain(said.content)
+    for word, noun in pairwise(said.tokens[: max(said.verb_at, 0)]):
+        if _is_other_noun(word, NOTHING) and list_plain((noun,)) and word not in told:
+            before = [one for one, other in pairwise(told) if other == noun]
+            if before and all(one not in _BESIDE and _is_other_noun(one, known) for one in before):
+                return True
+    return False
 
 
 def names_another(newer: str, subject: frozenset[str], known: frozenset[str]) -> bool:

@@ -23,6 +23,7 @@ from everfold.core.statements.assertions import (
     REMEMBERED_TEXTS,
     VERBS,
     WIDE,
+    WORK,
     Assertion,
     expand,
     list_stems,
@@ -32,17 +33,18 @@ from everfold.core.statements.assertions import (
 from everfold.core.statements.change_marks import MARKS, ChangeMark, MarkKind
 from everfold.core.statements.changed_values import is_changed
 from everfold.core.statements.changes import DENIALS, says_change
+from everfold.core.statements.frames import list_own_names
 from everfold.core.statements.given_up import list_given_up, split_clauses
 from everfold.core.statements.other_things import speaks_of_another
-from everfold.core.statements.quotes import NOTHING, is_negative
+from everfold.core.statements.quotes import is_negative
 from everfold.core.statements.single_values import is_same_but_one
 from everfold.core.statements.slots import (
-    PAST,
     ValueSort,
     find_slot,
     holds_one,
     is_definite,
     is_one_of_many,
+    is_past,
     is_value,
     list_units,
     list_values,
@@ -73,7 +75,7 @@ _ADDITIVE: Final = re.compile(
     r"\b(?:also|too(?=\s*(?:[.,;!?]|$))|as well|another|additionally|in addition|auch|außerdem|aussi|también|anche|ook|também|ещё|еще|тоже)\b|也|还"
 )
 _OPEN: Final = re.compile(
-    r"\?\s*$|\b(?:if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|wenn|falls|vielleicht|peut-être|quizás|forse"
+    r"\?\s*$|\b(?:(?<!asked )(?<!asks )if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|wenn|falls|vielleicht|peut-être|quizás|forse"
     r"|misschien|talvez|если|возможно|может быть)\b"
 )
 """Questions and suppositions change nothing."""
@@ -121,6 +123,15 @@ def is_marked(text: str) -> bool:
     return bool(read_change(text).kinds) or says_change(text)
 
 
+def _has_same_condition(older: str, change: Change) -> bool:
+    """Whether both hold under one condition: what asks or supposes nothing else may change it."""
+    found = _CONDITION.search(older)
+    return found is not None and list_stems(list_tokens(found["when"].lower())) <= change.content
+
+
+_CONDITION: Final = re.compile(r"(?i)\bif (?P<when>[^,;.]+)")
+
+
 @lru_cache(maxsize=_REMEMBERED_PAIRS)
 def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = False) -> bool:
     """Whether a newer statement clearly takes the place of an older one.
@@ -132,7 +143,7 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
         is_near: It was said shortly before, so that a correction without a subject may mean it.
     """
     change = read_change(newer)
-    if newer == older or change.is_idle:
+    if newer == older or (change.is_idle and not _has_same_condition(older, change)):
         return False
     expanded = expand(older).strip()
     said = read_assertion(expanded)
@@ -307,7 +318,7 @@ def _corrects(change: Change, said: Assertion, *, is_near: bool) -> bool:
 def _is_event(change: Change, said: Assertion) -> bool:
     """Whether the older clause tells what happened once, which another event does not undo."""
     verb = said.tokens[said.verb_at] if said.verb_at >= 0 else ""
-    return PAST.match(verb) is not None and verb not in BE | HAVE and "corrects" not in change.kinds
+    return is_past(verb) and verb not in BE | HAVE and "corrects" not in change.kinds
 
 
 def _is_ended(change: Change, ended: Assertion, said: Assertion) -> bool:
@@ -408,15 +419,7 @@ def _is_switched(change: Change, old: frozenset[str], said: Assertion) -> bool:
 
 def _covers_subject(content: frozenset[str], said: Assertion) -> bool:
     """Whether words tell the whole subject of a clause, or at least the name that it has ("my sister Clara")."""
-    return said.subject <= content or (bool(names := _list_names(said)) and names <= content)
-
-
-def _list_names(said: Assertion) -> frozenset[str]:
-    """The proper names in a subject that name the thing itself, none where one is only its owner's."""
-    before = said.raw[: said.verb_at]
-    if "'s" in before or said.verb_at < 1:
-        return NOTHING
-    return list_stems(word.lower() for word in before[1:] if word[:1].isupper()) - {""}
+    return said.subject <= content or (bool(names := list_own_names(said)) and names <= content)
 
 
 def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_near: bool) -> bool:
@@ -426,6 +429,8 @@ def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_nea
     if not _is_same_thing(thing, said) and not (is_near and _points_back(thing, said)):
         return False
     verb, rest = said.tokens[said.verb_at], said.raw[said.verb_at + 1 :]
+    if verb in WORK:
+        return False
     told = sort_value(tuple(token.lower() for token in new), new, (), ())
     if told == "when":
         return _says_when(said)
@@ -472,7 +477,7 @@ def _is_same_thing(newer: Assertion, older: Assertion) -> bool:
     """Whether two clauses have the same subject: the speaker, or the same words."""
     if newer.is_first or older.is_first:
         return newer.is_first and older.is_first
-    if newer.subject < older.subject and newer.subject and newer.subject == _list_names(older):
+    if newer.subject < older.subject and newer.subject and newer.subject == list_own_names(older):
         return True
     return bool(newer.subject) and newer.subject == older.subject
 

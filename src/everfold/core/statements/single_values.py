@@ -10,11 +10,13 @@ from everfold.core.statements.assertions import (
     DETERMINERS,
     Assertion,
     list_stems,
+    read_assertion,
 )
-from everfold.core.statements.changes import DENIALS, prepare_statement, says_opposite
+from everfold.core.statements.changes import DENIALS, SOFT_MARKS, prepare_statement, says_opposite
 from everfold.core.statements.clause_values import list_left, list_units
 from everfold.core.statements.frames import (
     GENERIC,
+    JOINS,
     LIGHT,
     Frame,
     Phrase,
@@ -25,6 +27,7 @@ from everfold.core.statements.frames import (
     read_frame,
     turn_around,
 )
+from everfold.core.statements.given_up import split_clauses
 from everfold.core.statements.other_things import covers_subject
 from everfold.core.statements.quotes import is_negative
 from everfold.core.statements.rules import list_word_set
@@ -39,6 +42,8 @@ from everfold.core.statements.slots import (
     ONE_NAMES,
     ONE_WORDS,
     ValueSort,
+    find_slot,
+    holds_one,
     is_definite,
     is_one_of_many,
 )
@@ -83,14 +88,27 @@ _MOST_OTHER_WORDS: Final = 8
 
 def is_same_but_one(newer: str, older: str) -> bool:
     """Whether two statements are the same but for one phrase, of which such a thing has one at a time."""
-    told, said = read_frame(prepare_statement(newer)), read_frame(prepare_statement(older))
-    if told is None or said is None or said.clause.is_joined:
+    said = read_frame(prepare_statement(older))
+    if said is None or said.clause.is_joined:
+        return False
+    clauses = split_clauses(prepare_statement(newer))
+    if not DENIALS.search(prepare_statement(older)) and is_denied_now(prepare_statement(newer), said):
+        return True
+    return any(_is_clause_same_but_one(clause, said) for clause in dict.fromkeys((prepare_statement(newer), *clauses)))
+
+
+def _is_clause_same_but_one(newer: str, said: Frame) -> bool:
+    told = read_frame(newer)
+    if told is None:
         return False
     if len(told.clause.content ^ said.clause.content) > _MOST_OTHER_WORDS:
         return False
+    slot = find_slot(said.clause, told.clause)
+    if slot is not None and JOINS.isdisjoint((*slot.older, *slot.newer)) and holds_one(said.clause, slot):
+        return True
     if _leads_instead(told, said) or _has_same_words(told, said):
         return True
-    if has_opposite_state(prepare_statement(newer), make_plain(told.clause.content), said):
+    if has_opposite_state(newer, make_plain(told.clause.content), said):
         return True
     return any(
         differs_in_one(one, other)
@@ -98,6 +116,29 @@ def is_same_but_one(newer: str, older: str) -> bool:
         for one in (told, turn_around(told))
         if one is not None and other is not None
     )
+
+
+def is_denied_now(told: str, frame: Frame) -> bool:
+    """Whether a clause denies exactly what the older one says, of the same thing."""
+    content = make_plain(frame.clause.content) - LIGHT
+    if not content:
+        return False
+    for part in split_clauses(told):
+        plain = _ASIDES.sub(" ", SOFT_MARKS.sub(" ", _REPORTED.sub("", part)))
+        clause = read_assertion(DENIALS.sub(" ", plain))
+        if (
+            DENIALS.search(plain)
+            and make_plain(clause.content) - LIGHT == content
+            and clause.is_first == frame.clause.is_first
+        ):
+            return len(content) > 1 or clause.is_first
+    return False
+
+
+_REPORTED: Final = re.compile(
+    r"(?i)^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)|found(?: out)?) (?:that )?"
+)
+_ASIDES: Final = re.compile(r"(?i)\b(?:at all|any ?more|any longer|after all|for now)\b")
 
 
 def has_opposite_state(told: str, words: frozenset[str], frame: Frame) -> bool:
@@ -129,11 +170,23 @@ def differs_in_one(newer: Frame, older: Frame, *, is_marked: bool = False) -> bo
         return False
     if DENIALS.search(" ".join(older.clause.tokens)) or DENIALS.search(" ".join(newer.clause.tokens)):
         return False
+    if _are_two_holders(newer, older):
+        return True
     left = [phrase for phrase in older.phrases if not _has_equal(phrase, newer)]
     new = [phrase for phrase in newer.phrases if not _has_equal(phrase, older)]
     if len(left) != 1 or len(new) != 1 or left[0].words == new[0].words:
         return False
     return _holds_one(older, left[0], new[0], is_marked=is_marked)
+
+
+def _are_two_holders(newer: Frame, older: Frame) -> bool:
+    """Whether both tell with an article or a name what the favourite or the only one of its sort is, in whatever words."""
+    if not (older.is_copula and newer.is_copula and older.phrases and newer.phrases and names_one(older)):
+        return False
+    one, other = older.phrases[0], newer.phrases[0]
+    return (
+        not one.join and not other.join and one.is_definite and other.is_definite and one.words.isdisjoint(other.words)
+    )
 
 
 def _has_equal(phrase: Phrase, frame: Frame) -> bool:
@@ -180,7 +233,7 @@ def _holds_one_number(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool
         return True
     if not old.unit:
         return older.is_copula and not old.join and older.verb not in MANY_VERBS
-    return _is_counted(older, old)
+    return "often" in old.unit or _is_counted(older, old)
 
 
 def _is_counted(older: Frame, old: Phrase) -> bool:

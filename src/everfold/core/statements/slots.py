@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from everfold.core.statements.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, list_stems
 from everfold.core.statements.rules import list_word_set
+from everfold.core.text.stems import PLAIN_FORMS
 
 ValueSort = Literal["number", "code", "when", "state", "name", "word", "mixed"]
 """mixed: a number among other words, of which no rule knows what it counts."""
@@ -137,9 +138,11 @@ _TASTES: Final = list_word_set(
 NEVER: Final = list_word_set("never nie niemals jamais nunca mai nooit")
 MODALS: Final = list_word_set("can could may might kann könnte peut puede può kan pode")
 _SETTLED: Final = frozenset(("decided", "agreed", "settled"))
-PAST: Final = re.compile(
-    r"^(?:was|were|had|war|waren|était|fue|era|\w{3,}ed|met|paid|bought|ran|saw|went|took|ate|sold)$"
+_PAST: Final = re.compile(r"^(?:was|were|had|war|waren|était|fue|era|\w{3,}ed)$")
+PAST_FORMS: Final = frozenset(PLAIN_FORMS) - list_word_set(
+    "am is are been has does goes flies children feet geese halves knives leaves men mice people shelves teeth wives wolves women better best worse worst further farther farthest"
 )
+"""Forms of irregular verbs that tell what has happened."""
 
 
 class Slot(NamedTuple):
@@ -218,6 +221,11 @@ def sort_value(tokens: Sequence[str], raw: Sequence[str], before: Sequence[str],
 def is_number(token: str) -> bool:
     """Whether a lower-cased word is a number, in figures or in letters."""
     return token in _NUMBER_WORDS or (token[:1].isdecimal() and _NUMBER.fullmatch(token) is not None)
+
+
+def is_past(token: str) -> bool:
+    """Whether a lower-cased verb tells what has happened."""
+    return token in PAST_FORMS or _PAST.match(token) is not None
 
 
 def _is_title(raw: Sequence[str]) -> bool:
@@ -315,7 +323,7 @@ def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
         return False
     if older.tokens[older.verb_at] in _SETTLED:
         return slot.older_sort in ("when", "number", "code") and not older.is_joined
-    if PAST.match(older.tokens[older.verb_at]):
+    if is_past(older.tokens[older.verb_at]):
         return False
     return _allows(older, slot, is_order=is_order, is_marked=is_marked)
 
