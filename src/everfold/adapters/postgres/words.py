@@ -30,7 +30,8 @@ hits that are those of exact counts over all messages that match, and the 95th p
 
 COUNTED_ENTRIES = 1_000
 """How many messages that hold a word are counted. Where more hold it, or where a sample of 300 lets expect twice as many, the sample
-tells. Source: as above; with exact counts instead .928 of the first ten, and the median of a search is 42 ms, with these 28."""
+tells. Source: as above, while every term finds: counting each word first takes 15 ms at the median instead of 6, and .928 instead of
+.926 of the first ten hits are those of exact counts."""
 
 
 class PostgresWords:
