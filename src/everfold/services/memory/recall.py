@@ -5,6 +5,7 @@ has few. What an embedder found near in meaning comes in as keys, and is read he
 this user's, for this agent, current, and not in the window already.
 """
 
+from asyncio import gather
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -212,10 +213,11 @@ class Recalling:
 
     async def search(self, limit_count: int) -> tuple[list[Recalled], ...]:
         """What words find, a list for each kind."""
-        messages = await self._search_messages(limit_count)
         if self.session_id is not None:
-            return (messages,)
-        return messages, await self._search_items(limit_count), await self._search_topics()
+            return (await self._search_messages(limit_count),)
+        return tuple(
+            await gather(self._search_messages(limit_count), self._search_items(limit_count), self._search_topics())
+        )
 
     async def read_near(self, keys: Sequence[RecallKey]) -> list[Recalled]:
         """The entries with these keys that this user and agent may see, in their order."""
