@@ -53,8 +53,12 @@ settings.register_profile("dev", deadline=None, max_examples=examples(100))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
+gc.disable()  # until all is collected: nearly all that is loaded stays, and to look for garbage took a fifth of it
+
+
 def pytest_collection_finish() -> None:
     """Take what was loaded by now for good, and look for garbage less often: both together took a tenth of all tests."""
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 20)

@@ -42,10 +42,14 @@ COMMANDS: Final = (
     "everfold.agents.chat",
     "everfold.cli.chat.command",
     "everfold.cli.chat.terminal",
+    "everfold.cli.commands.gateway",
     "everfold.cli.commands.serve",
     "everfold.cli.main",
     "everfold.server.app",
+    "everfold.server.gateway.app",
     "everfold.server.opening",
+    "everfold.server.serving",
+    "uvicorn",
 )
 SECS: Final = 200
 """How long a program may take that is waited for; it only ends a test that hangs."""

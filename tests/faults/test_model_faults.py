@@ -18,6 +18,7 @@ import pytest
 from bench.material.logs import coding_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
+from tests.support.sizes import spread
 
 from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -253,17 +254,7 @@ async def revise_newest(session: Session) -> None:
     raise AssertionError("no degraded event can be tried again")
 
 
-@pytest.mark.parametrize(
-    ("log", "synchronous"),
-    [
-        pytest.param("real_log", True, id="real-inline"),
-        pytest.param("real_log", False, id="real-background"),
-        pytest.param("own_log", True, id="own-inline"),
-        pytest.param("own_log", False, id="own-background"),
-    ],
-    indirect=["log"],
-)
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(("name", "log", "synchronous"), spread(tuple(ROWS), LOGS, (True, False)), indirect=["log"])
 async def test_fault(
     name: str, log: Wires, tmp_path: Path, open_with_model: Opening, clock: FakeClock, *, synchronous: bool
 ) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 from bench.material.logs import chat_log
 from tests.support.proofs import list_all_compactions
+from tests.support.sizes import spread
 
 from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -167,9 +168,9 @@ async def check_fact(session: Session, window: Window, fact: Fact, seq: int, com
     return is_verbatim
 
 
-@pytest.mark.parametrize("folds_count", [1, 5, 20])
-@pytest.mark.parametrize("slice_name", SLICES)
-@pytest.mark.parametrize("summariser", SUMMARISERS)
+@pytest.mark.parametrize(
+    ("summariser", "slice_name", "folds_count"), spread(tuple(SUMMARISERS), ("holds all", "rolls up"), (5, 20, 1))
+)
 async def test_planted_facts(summariser: str, slice_name: str, folds_count: int, open_with_model: Opening) -> None:
     """A fact is verbatim where all digests stand, else named by the digest over it; read and found always; rules are quoted."""
     model = ScriptedModel(SUMMARISERS[summariser])
@@ -199,7 +200,14 @@ async def test_planted_facts(summariser: str, slice_name: str, folds_count: int,
         assert (await session.verify()).is_sound
 
 
-@pytest.mark.parametrize("summariser", [name for name in SUMMARISERS if name != "good"])
+@pytest.mark.parametrize(
+    "summariser",
+    [
+        pytest.param(name, marks=() if name in {"failing", "hostile"} else pytest.mark.slow)
+        for name in SUMMARISERS
+        if name != "good"
+    ],
+)
 async def test_an_earlier_digest(summariser: str, open_with_model: Opening) -> None:
     """What an earlier digest says stays word for word while it stands, whatever is made of later messages after it."""
     model = ScriptedModel((Step(digest="echo"), *SUMMARISERS[summariser]))

@@ -14,6 +14,7 @@ import pytest
 from tests.server.asking import ask
 from tests.server.conftest import INLINE, Served, serve
 from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
+from tests.support.sizes import some
 
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.interruption import INTERRUPTED_MARK
@@ -212,7 +213,7 @@ async def test_an_answer_has_ended_with_its_request(tmp_path: Path, stream_secs:
     """Whenever the reader leaves, an answer has ended when its request has: no turn runs on, and nothing failed beside."""
     async with talking(tmp_path, {"text": SLOW["text"], "word_secs": 0.001}) as talk:
         secret = await talk.served.key("admin")
-        for _ in range(8):
+        for _ in range(some(8, 3)):
             body = {"user": "default", "message": "Which berth is free?"}
             with hearing_failures() as failed:
                 await ask(talk.served.app, "POST", CHAT, secret=secret, body=body, stream_secs=stream_secs)

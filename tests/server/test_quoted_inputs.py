@@ -9,6 +9,7 @@ import pytest
 from tests.server.conftest import Served
 from tests.server.operations import Operation, list_operations
 from tests.support.long_inputs import LONG, find_repeated
+from tests.support.sizes import AT_FULL_SIZE, some
 
 from everfold.server.problems import MOST_FIELDS
 
@@ -43,12 +44,15 @@ def list_requests(operation: Operation, long: str) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", LONG)
 async def test_no_answer_repeats_a_long_input(served: Served, kind: str) -> None:
-    """Whatever part of a request is a very long text, the problem document that refuses it quotes a piece of it."""
+    """Whatever part of a request is a very long text, the problem document that refuses it quotes a piece of it.
+
+    By day each operation is sent one kind of text.
+    """
     long, refused = LONG[kind], 0
     async with served.client(await served.key("admin")) as client:
         document = (await client.get("/api/openapi.json")).json()
-        for operation in list_operations(document):
-            if str(operation) in STREAMS:
+        for number, operation in enumerate(list_operations(document), list(LONG).index(kind)):
+            if str(operation) in STREAMS or (number % len(LONG) and not AT_FULL_SIZE):
                 continue
             for request in list_requests(operation, long):
                 answer = await client.request(operation.method, **request)
@@ -60,7 +64,7 @@ async def test_no_answer_repeats_a_long_input(served: Served, kind: str) -> None
                     said = json.dumps(answer.json(), ensure_ascii=False)
                 assert not find_repeated(said, long), (str(operation), request.keys(), said[:600])
                 assert answer.status_code != 500, (str(operation), said)
-    assert refused > 100
+    assert refused > some(100, 25)
 
 
 async def test_few_of_many_wrong_fields_are_named(served: Served) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from bench.material.logs import chat_log, coding_log
+from tests.support.sizes import some
 
 import everfold
 from everfold.adapters.sql.copy_store import copy_store
@@ -25,7 +26,10 @@ DIRECTIONS = [("file", "server"), ("server", "file"), ("file", "file")]
 async def fill(url: str) -> None:
     """Two users with folded, branched, erased and retracted conversations, memory, keys and what was asked before."""
     async with everfold.open(url, settings=SETTINGS) as engine:
-        for user, log in (("ada", chat_log(3, messages_count=160)), ("bob", coding_log(5, turns_count=6))):
+        for user, log in (
+            ("ada", chat_log(3, messages_count=some(160, 80))),
+            ("bob", coding_log(5, turns_count=some(6, 3))),
+        ):
             session = await engine.session(user=user, agent="helper", limit=4000)
             for entry in log:
                 await session.append(entry.wire)

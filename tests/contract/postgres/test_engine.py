@@ -85,7 +85,12 @@ async def test_an_embedder_s_vectors_come_and_go_with_the_messages(database_url:
 
 
 @pytest.mark.parametrize(
-    "letters", ["abcdefghijklmnopqrstuvwxyz", "東京都渋谷区神南港町", "𐌰𐌱𐌲𐌳𐌴𐌵𐌶𐌷𐌸𐌹"], ids=["latin", "cjk", "gothic"]
+    "letters",
+    [
+        pytest.param("abcdefghijklmnopqrstuvwxyz", id="latin"),
+        pytest.param("東京都渋谷区神南港町", id="cjk"),
+        pytest.param("𐌰𐌱𐌲𐌳𐌴𐌵𐌶𐌷𐌸𐌹", id="gothic", marks=pytest.mark.slow),
+    ],
 )
 async def test_a_message_of_many_words_is_stored_and_found(database_url: str, letters: str) -> None:
     """A message of a million characters, all its words different, is stored whole and found by its first words."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bench.material.logs import endless_log
 from tests.support.round_trips import RoundTrips, spell_counts
+from tests.support.sizes import some
 
 import everfold
 from everfold import Everfold
@@ -60,8 +61,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 async def fill(engine: Everfold, *, remembers: bool) -> str:
     """A session that has compacted many times, whose last message asks for something."""
-    session = await engine.session(user="ada", limit=8_000)
-    for entry in endless_log(2, messages_count=160):
+    session = await engine.session(user="ada", limit=some(8_000, 2_000))
+    for entry in endless_log(2, messages_count=some(160, 110)):
         await session.append(entry.wire)
         await session.window()
     assert (await session.inspect.state()).compactions_count > 8

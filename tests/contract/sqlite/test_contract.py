@@ -1,5 +1,6 @@
 """The SQLite store holds to the contract, over a file and in memory."""
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,9 +15,9 @@ class TestSqliteStore(StoreContract):
     """Runs the whole contract over a file."""
 
     @pytest.fixture
-    async def store(self, tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    async def store(self, made_database: Path, tmp_path: Path) -> AsyncIterator[SqliteStore]:
         """An empty store in a file of its own."""
-        opened = await SqliteStore.open(str(tmp_path / "everfold.db"))
+        opened = await SqliteStore.open(str(shutil.copy(made_database, tmp_path / "everfold.db")))
         yield opened
         await opened.close()
 

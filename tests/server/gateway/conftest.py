@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -134,7 +135,7 @@ def provider() -> Iterator[PlayedProvider]:
 
 
 @pytest.fixture
-async def gateway(tmp_path: Path, provider: PlayedProvider) -> AsyncIterator[Gateway]:
+async def gateway(made_database: Path, tmp_path: Path, provider: PlayedProvider) -> AsyncIterator[Gateway]:
     """A gateway that has stored nothing."""
-    async with run_gateway(tmp_path / "gateway.db", provider.url) as one:
+    async with run_gateway(Path(shutil.copy(made_database, tmp_path / "gateway.db")), provider.url) as one:
         yield one

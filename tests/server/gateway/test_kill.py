@@ -4,8 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.forks import Forks, Program
 from tests.server.gateway.conftest import answered, say
 from tests.server.gateway.played import Planned, PlayedProvider
 from tests.support.waiting import SECS, until
@@ -23,28 +22,21 @@ COMMAND = "from everfold.cli.entry import run; run()"
 
 
 @contextmanager
-def running(store: Path | str, upstream: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def running(forks: Forks, store: Path | str, upstream: str) -> Iterator[tuple[str, Program]]:
     """A gateway in a process of its own: its address for clients of OpenAI."""
     arguments = ["gateway", "--upstream", upstream, "--port", "0", "--json"]
     url = f"sqlite:///{store}" if isinstance(store, Path) else store
-    process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "NO_COLOR": "1", "EVERFOLD_STORE__URL": url},
-    )
-    assert process.stdout
-    try:
+    environment = {**os.environ, "NO_COLOR": "1", "EVERFOLD_STORE__URL": url}
+    with forks.talking(COMMAND, *arguments, environment=environment) as process:
+        assert process.stdout
         lines = ""
         for line in process.stdout:
             lines += line
             if line.startswith("}"):
                 break
         yield json.loads(lines)["openai_base_url"], process
-    finally:
         process.terminate()
         process.wait(SECS)
-        process.stdout.close()
 
 
 def ask(address: str, messages: list[dict[str, Any]], **headers: str) -> httpx2.Response:
@@ -67,18 +59,18 @@ async def list_logs(store: Path | str) -> list[list[str]]:
         return [[message.view.text for message in await one.messages()] for one in sessions]
 
 
-async def test_killed_and_started(tmp_path: Path, provider: PlayedProvider) -> None:
+async def test_killed_and_started(tmp_path: Path, provider: PlayedProvider, command_forks: Forks) -> None:
     """After a SIGKILL the table's cases hold as before: going on, a retry, a branch, a cut, a named session."""
     store = tmp_path / "g.db"
     messages: list[dict[str, Any]] = []
-    with running(store, provider.url) as (address, process):
+    with running(command_forks, store, provider.url) as (address, process):
         for number in range(1, 5):
             messages.append(say(f"Question {number}?"))
             messages.append(answered(text_of(ask(address, messages))))
         ask(address, [say("Yes.")], **{"x-everfold-session": "thread-1"})
         process.send_signal(signal.SIGKILL)
         assert process.wait(SECS) == -signal.SIGKILL
-    with running(store, provider.url) as (address, _):
+    with running(command_forks, store, provider.url) as (address, _):
         on = ask(address, [*messages, say("On?")])
         branch = ask(address, [*messages[:-2], say("Otherwise?")])
         cut = ask(address, [*messages[-2:], say("On?"), answered(text_of(on)), say("And?")])
@@ -91,12 +83,14 @@ async def test_killed_and_started(tmp_path: Path, provider: PlayedProvider) -> N
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-async def test_killed_in_the_middle_of_a_reply(tmp_path: Path, provider: PlayedProvider, *, is_streamed: bool) -> None:
+async def test_killed_in_the_middle_of_a_reply(
+    tmp_path: Path, provider: PlayedProvider, command_forks: Forks, *, is_streamed: bool
+) -> None:
     """The client sends its request again, and goes on in the same session with nothing lost or doubled."""
     store = tmp_path / "g.db"
     provider.plan += [Planned(is_held=True)]
     body = {"model": "m", "messages": [say("One?")], "stream": is_streamed}
-    with running(store, provider.url) as (address, process):
+    with running(command_forks, store, provider.url) as (address, process):
         async with httpx2.AsyncClient(timeout=60) as client:
             request = client.build_request("POST", f"{address}/chat/completions", json=body)
             async with _sending(client, request):
@@ -104,7 +98,7 @@ async def test_killed_in_the_middle_of_a_reply(tmp_path: Path, provider: PlayedP
                 process.send_signal(signal.SIGKILL)
                 process.wait(SECS)
     provider.released.set()
-    with running(store, provider.url) as (address, _):
+    with running(command_forks, store, provider.url) as (address, _):
         messages = [say("One?"), answered(text_of(ask(address, [say("One?")]))), say("Two?")]
         ask(address, messages)
     assert await list_logs(store) == [["One?", "Reply 2.", "Two?", "Reply 3."]]
@@ -119,15 +113,17 @@ async def _sending(client: httpx2.AsyncClient, request: httpx2.Request) -> Async
     await asyncio.gather(sending, return_exceptions=True)
 
 
-async def test_what_was_stored_before_its_hash_is_taken_up(tmp_path: Path, provider: PlayedProvider) -> None:
+async def test_what_was_stored_before_its_hash_is_taken_up(
+    tmp_path: Path, provider: PlayedProvider, command_forks: Forks
+) -> None:
     """A kill between a message and its hash: the next start finds the message in the log, and stores it once."""
     store = tmp_path / "g.db"
-    with running(store, provider.url) as (address, _):
+    with running(command_forks, store, provider.url) as (address, _):
         ask(address, [say("One?")])
     async with everfold.open(f"sqlite:///{store}") as engine:
         [record] = await engine.list_sessions()
         session = await engine.session(id=record.id)
         await session.append([say("Two?")], client_ids=["client-3"])
-    with running(store, provider.url) as (address, _):
+    with running(command_forks, store, provider.url) as (address, _):
         ask(address, [say("One?"), answered("Reply 1."), say("Two?")])
     assert await list_logs(store) == [["One?", "Reply 1.", "Two?", "Reply 2."]]

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from tests.forks import Forks
 from tests.server.gateway.conftest import answered, say
 from tests.server.gateway.played import Planned, PlayedProvider
 from tests.server.gateway.test_kill import ask, list_logs, running, text_of
@@ -30,10 +31,13 @@ async def send(address: str, messages: list[dict[str, Any]]) -> httpx2.Response:
 
 @pytest.mark.parametrize("turns_count", [1, 2])
 async def test_the_second_waits_at_another_server(
-    store: Path | str, provider: PlayedProvider, *, turns_count: int
+    store: Path | str, provider: PlayedProvider, command_forks: Forks, *, turns_count: int
 ) -> None:
     """Of two equal requests at once at two servers the second one waits for the first one's reply, and is a branch then."""
-    with running(store, provider.url) as (one, _), running(store, provider.url) as (two, _):
+    with (
+        running(command_forks, store, provider.url) as (one, _),
+        running(command_forks, store, provider.url) as (two, _),
+    ):
         messages = [say("Question 1?")]
         for number in range(2, turns_count + 1):
             messages += [answered(text_of(await send(one, messages))), say(f"Question {number}?")]
@@ -57,9 +61,14 @@ async def test_the_second_waits_at_another_server(
 
 
 @pytest.mark.slow
-async def test_a_server_that_died_is_not_waited_for_for_long(store: Path | str, provider: PlayedProvider) -> None:
+async def test_a_server_that_died_is_not_waited_for_for_long(
+    store: Path | str, provider: PlayedProvider, command_forks: Forks
+) -> None:
     """Where a server is killed while it answers, another one goes on in its session once the claim has run out."""
-    with running(store, provider.url) as (one, process), running(store, provider.url) as (two, _):
+    with (
+        running(command_forks, store, provider.url) as (one, process),
+        running(command_forks, store, provider.url) as (two, _),
+    ):
         provider.plan += [Planned(is_held=True)]
         first = asyncio.create_task(send(one, [say("One?")]))
         await until(lambda: provider.sent)

@@ -10,6 +10,7 @@ from typing import Literal, cast
 import pytest
 from bench.material.logs import one_turn_of_steps
 from tests.support.proofs import flatten_request, list_all_compactions
+from tests.support.sizes import some
 
 import everfold
 from everfold import Everfold, Session, Window
@@ -146,7 +147,7 @@ async def test_tokens(engine: Everfold) -> None:
     session = await engine.session(limit=LIMIT, system="Be brief.")
     watcher, shares = Watcher(session), await budget(session)
     fired = 0
-    for turn in range(160):
+    for turn in range(some(160, 80)):
         due, compactions, _ = await watcher.turn(*talk(1, first=turn + 1))
         assert bool(compactions) == (due >= shares.trigger_tokens), (turn, due, shares)
         if compactions:
@@ -157,7 +158,7 @@ async def test_tokens(engine: Everfold) -> None:
             assert watcher.tokens <= shares.target_tokens
             assert compactions[0].report
             assert compactions[0].report.tokens_after == watcher.tokens
-    assert fired > 4
+    assert fired > some(4, 2)
     assert (await session.verify()).is_sound
 
 
