@@ -599,7 +599,7 @@ READS = (
     "read_cursor",
     "list_extractions",
     "list_dreams",
-    "read_items",
+    "list_revisions",
     "read_messages",
     "list_topics",
     "read_state",

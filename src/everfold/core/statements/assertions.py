@@ -34,6 +34,8 @@ _CONTRACTIONS: Final = (
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
     (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)nt\b", re.IGNORECASE), r"\1 not"),
     (re.compile(r"\bcant\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\blet'?s not\b", re.IGNORECASE), "we do not"),
+    (re.compile(r"\blet's\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
     (re.compile(rf"({_CLAUSE_START})im (?!\w+(?:en|er|r)\b)"), r"\1I am "),
     (
@@ -207,6 +209,8 @@ def _lower(at: int, word: str) -> str:
     """A word in lower case; a letter that names a thing ("server A") stays apart from the word, and a month from "may"."""
     if at > 0 and word == "May":
         return "mai"
+    if word in _NAMES_TOO and (at > 0 or word == "Ben"):
+        return f"#{word.lower()}"
     is_letter = at > 0 and len(word) == 1 and word.isupper() and word != "I"
     return f"#{word.lower()}" if is_letter else word.lower()
 
@@ -222,7 +226,7 @@ def _find_verb(tokens: Sequence[str], raw: Sequence[str]) -> int:
     if tokens[:1] and tokens[0] in FIRST:
         at = next((at for at in range(1, len(tokens)) if not is_adverb(tokens[at])), -1)
         return at if at > 0 and tokens[at] not in _JOINERS else -1
-    listed = next((at for at in range(len(tokens)) if raw[at] != "Ben" and _is_verb(tokens, at)), -1)
+    listed = next((at for at in range(len(tokens)) if _is_verb(tokens, at)), -1)
     guessed = next((at for at in range(1, len(tokens)) if raw[at].islower() and _may_be_verb(tokens, at)), -1)
     if listed >= 0 and not _is_late(listed):
         return listed
@@ -252,6 +256,8 @@ _NO_ADVERBS: Final = list_word_set("fly apply reply rely supply family only earl
 _JOINERS: Final = list_word_set("and or und oder et ou y o e en of")
 _OWNERS: Final = list_word_set("the a my our his her their your")
 """Behind these "son" is a child, not the Spanish verb."""
+_NAMES_TOO: Final = frozenset(("Ben", "Per", "Al"))
+"""Names that are words of grammar in another language."""
 _NOUNS_TOO: Final = list_word_set("part sale")
 """Verbs of other languages that are nouns behind an English article."""
 _LATE: Final = 6

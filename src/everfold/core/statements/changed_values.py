@@ -10,7 +10,7 @@ Theory of operation. The newer one has to speak of the older one's subject, with
 
 Without a mark both have to be the same clause but for one phrase, of which such a thing has one at a time.
 
-Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 
 import re
@@ -25,6 +25,7 @@ from everfold.core.statements.assertions import (
 )
 from everfold.core.statements.changes import (
     CHANGE,
+    CORRECTS,
     DENIALS,
     FIRST_PERSON,
     LEADS,
@@ -50,12 +51,13 @@ from everfold.core.statements.frames import (
 )
 from everfold.core.statements.given_up import list_given_up, split_clauses
 from everfold.core.statements.left_behind import is_given_up, points_to_given_up
-from everfold.core.statements.moved_values import are_comparable, is_changed_to, list_changed_words
+from everfold.core.statements.moved_values import are_comparable, is_changed_to, is_exchanged, list_changed_words
 from everfold.core.statements.other_things import covers_subject, names_another
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.single_values import (
     MANY_VERBS,
+    PLACES,
     differs_in_one,
     has_one_name,
     has_opposite_state,
@@ -64,13 +66,11 @@ from everfold.core.statements.single_values import (
     is_of_adjective,
 )
 from everfold.core.statements.slots import (
+    STATES,
     ValueSort,
 )
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
-
-_PLACES: Final = list_word_set("in at on under with near behind by beside to next over inside outside")
-
 
 _FOR: Final = list_word_set("for für pour para per voor por")
 
@@ -94,8 +94,10 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         return False
     if is_denied:
         return _is_affirmed(told, frame)
-    if is_denied_now(told, frame):
+    if is_denied_now(told, frame) or is_exchanged(told, frame):
         return True
+    if CORRECTS.search(told):
+        frame = frame._replace(is_past=False)
     if frame.verb in _DISLIKES | _LIKES and _is_liked_otherwise(told, frame):
         return True
     if words.isdisjoint(make_plain(frame.clause.content)):
@@ -103,12 +105,13 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
     gone = NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
     return (
         any(is_given_up(one, told, words, frame) for one in list_given_up(told))
-        or (is_near and any(points_to_given_up(one, frame) for one in list_given_up(told)))
+        or (is_near and any(points_to_given_up(one, words, frame) for one in list_given_up(told)))
         or has_opposite_state(told, words, frame)
         or is_changed_to(told, words, frame)
         or _has_another_value(told, words, frame)
         or _has_another_holder(told, words, frame)
         or _has_another_actor(told, frame)
+        or _has_new_one(told, frame)
         or any(_is_restated(one, other, words, gone) for one, other in _pair_frames(told, frame))
     )
 
@@ -141,9 +144,10 @@ _HAS_NONE: Final = re.compile(r"(?i)\b(?:has|have|is|are|with) no\b")
 
 def _names_value(told: str, frame: Frame) -> bool:
     """Whether one of several clauses names a value that the older one gives, and another clause does not."""
-    clauses = [make_plain(read_assertion(part).content) for part in split_clauses(told)]
+    said = [clause for clause in map(read_assertion, split_clauses(told)) if clause.verb_at >= 0]
+    clauses = [make_plain(clause.content) for clause in said]
     return len(clauses) > 1 and any(
-        any(phrase.words <= words for words in clauses) and not all(phrase.words & words for words in clauses)
+        any(phrase.words <= words for words in clauses) and not all(phrase.words <= words for words in clauses)
         for phrase in frame.phrases
     )
 
@@ -242,6 +246,18 @@ def _has_another_actor(told: str, frame: Frame) -> bool:
     return bool(instead) and any(who <= make_plain(clause.content) for clause in clauses if clause not in instead)
 
 
+def _has_new_one(told: str, frame: Frame) -> bool:
+    """Whether the speaker has a new one of what is theirs, and tells its number or code: "I got a new badge, it is K-18"."""
+    clause = frame.clause
+    if not frame.is_copula or clause.tokens[0] not in ("my", "our") or not frame.phrases or clause.verb_at < 1:
+        return False
+    new = re.search(rf"\bnew {re.escape(clause.tokens[clause.verb_at - 1])}\b", told.lower())
+    pointing = [one for one in map(read_frame, split_clauses(told)) if one is not None and one.clause.is_pointing]
+    return new is not None and any(
+        one.phrases[0].sort == frame.phrases[0].sort in ("number", "code") for one in pointing if one.phrases
+    )
+
+
 def _does_instead(clause: Assertion, done: frozenset[str], frame: Frame) -> bool:
     content = make_plain(clause.content)
     return done <= content and frame.subject.isdisjoint(content) and not DENIALS.search(" ".join(clause.tokens))
@@ -325,6 +341,8 @@ def _is_restated(newer: Frame, older: Frame, words: frozenset[str], gone: frozen
         return False
     if not has_same_subject(newer, older) and not _points_to_it(newer, older, words):
         return False
+    if _is_other_than_given_up(newer, older, gone):
+        return True
     here = make_plain(newer.clause.content) - gone
     missing = [phrase for phrase in older.phrases if not phrase.words <= here]
     new = [one for one in newer.phrases if not any(one.words <= phrase.words for phrase in older.phrases)]
@@ -336,6 +354,14 @@ def _is_restated(newer: Frame, older: Frame, words: frozenset[str], gone: frozen
         )
         for left in missing
     )
+
+
+def _is_other_than_given_up(newer: Frame, older: Frame, gone: frozenset[str]) -> bool:
+    """Whether a thing is told to be something else than what it was told to be, which is given up."""
+    if not (newer.is_copula and older.is_copula and newer.phrases and older.phrases) or older.clause.is_first:
+        return False
+    one, other = older.phrases[0], newer.phrases[0]
+    return not one.join and not other.join and one.words <= gone and one.words.isdisjoint(other.words)
 
 
 def _may_be_left_out(phrase: Phrase, new: Sequence[Phrase], older: Frame) -> bool:
@@ -352,6 +378,7 @@ def _tells_instead(left: Phrase, new: Sequence[Phrase], known: frozenset[str], o
     return bool(taking) and all(phrase in taking or phrase.words <= known for phrase in new)
 
 
+_STATE_STEMS: Final = tuple(frozenset(map(stem, states)) for states in STATES)
 _BOUND: Final = list_word_set("under with by from")
 """Beside these one does even such a thing with one person or means at a time."""
 
@@ -368,10 +395,12 @@ def _points_to_it(newer: Frame, older: Frame, words: frozenset[str]) -> bool:
 def _takes_place(new: Phrase, old: Phrase, older: Frame) -> bool:
     if new.sort == old.sort and old.sort in ("when", "name", "code"):
         return not (older.clause.is_first and older.verb == "be" and not old.join)
+    if old.sort == new.sort == "state":
+        return any((old.words | new.words) <= states for states in _STATE_STEMS)
     if old.sort in ("number", "when", "code") and are_comparable(new, old):
         return True
     if (
-        {old.join, new.join} <= _PLACES
+        {old.join, new.join} <= PLACES
         and old.join != new.join
         and old.sort == new.sort == "word"
         and not is_of_adjective(old, older)

@@ -3,7 +3,7 @@
 A phrase begins at a preposition. Verbs that only place or name a thing ("is", "sits", "takes place") are one verb, so
 that "the picnic is at the lake" and "the picnic takes place in the park" are compared.
 
-Source: own grammar, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+Source: own grammar, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 # ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
@@ -27,6 +27,7 @@ from everfold.core.statements.slots import (
     ADJECTIVES,
     CODE,
     INDEFINITE,
+    MANY,
     MODALS,
     MONTHS,
     PARTICLES,
@@ -90,7 +91,7 @@ LIGHT: Final = _list_stem_set(
 )
 """Words that may be missing where the same is said again."""
 _SAME: Final = (
-    "mother mom mum mama mommy|father dad papa daddy|grandmother grandma granny|grandfather grandpa|child kid|bicycle bike|telephone phone|physiotherapist physio"
+    "mother mom mum mama mommy|father dad papa daddy|grandmother grandma granny|grandfather grandpa|child kid|bicycle bike|telephone phone|physiotherapist physio physiotherapy"
     "|apartment flat|photo picture|e-mail email mail|colour color|favourite favorite|application app|repository repo|appointment appt|wifi wi-fi"
     "|centre center|medication medicine|refrigerator fridge|gigabyte gig gb|database db|information info|doctor dr|require need|price cost fee charge|deadline due|weight weigh|manager boss supervisor|password pw passcode|birthday bday|favourite fav|fly flight|telephone mobile cell|lesson class|medication tablet pill|height high|width wide|length long|depth deep"
 )
@@ -161,7 +162,9 @@ def read_frame(text: str) -> Frame | None:
     while at < len(clause.tokens) and _is_auxiliary(clause.tokens, at):
         at += 1
     verb, is_past = "be", clause.tokens[clause.verb_at] in ("was", "were", "had", "war", "waren")
-    if at < len(clause.tokens) and (at == clause.verb_at or _is_participle(clause.tokens[at])):
+    if at < len(clause.tokens) and (
+        at == clause.verb_at or _is_participle(clause.tokens[at]) or _is_doing(clause.tokens, at)
+    ):
         (verb,) = make_plain((stem(PLAIN_FORMS.get(clause.tokens[at], clause.tokens[at])),)) or ("be",)
         is_past |= at == clause.verb_at and is_past_form(clause.tokens[at])
         at += 1
@@ -187,6 +190,18 @@ def _is_participle(word: str) -> bool:
         return False
     is_form = len(word) > 4 and word.endswith(("ed", "ing")) and not word.endswith("eed")  # noqa: PLR2004
     return is_form or (word in PLAIN_FORMS and word not in HAVE) or word in ("set", "put")
+
+
+def _is_doing(tokens: Sequence[str], at: int) -> bool:
+    """Whether a word that may also name a state is a verb, by what follows: "working for", "taken by"."""
+    return tokens[at : at + 2] in _DOINGS
+
+
+_DOINGS: Final = frozenset(
+    (verb, join)
+    for verb in ("working", "taken", "paid", "booked", "settled")
+    for join in ("for", "at", "with", "by", "from")
+)
 
 
 def _list_phrases(clause: Assertion, start: int) -> Iterator[Phrase]:
@@ -224,7 +239,8 @@ def read_phrase(clause: Assertion, join: str, places: Sequence[int]) -> Phrase:
     if not _HOW_OFTEN.isdisjoint(tokens):
         unit = (unit - DURATIONS) | {"often"}
     sort = _sort_phrase(join, tokens, raw, unit, has_time=bool(times), has_number=bool(numbers))
-    is_definite = sort != "word" or (tokens[0] in DETERMINERS and tokens[0] not in INDEFINITE)
+    is_language = len(tokens) == 1 and raw[0].istitle() and tokens[0] in ADJECTIVES
+    is_definite = is_language or sort != "word" or (tokens[0] in DETERMINERS and tokens[0] not in INDEFINITE)
     return Phrase(join=join, words=words, unit=unit, sort=sort, is_definite=is_definite)
 
 
@@ -239,7 +255,7 @@ def _sort_phrase(
     is_clock = (
         has_number
         and not is_lasting
-        and (not unit if join in _AT else join not in _LASTING and bool(join) and bool(unit) and unit <= _CLOCK)
+        and (unit <= _CLOCK if join in _AT else join not in _LASTING and bool(join) and bool(unit) and unit <= _CLOCK)
     )
     if has_time or is_clock:
         return "when"
@@ -247,10 +263,15 @@ def _sort_phrase(
         return "number"
     if len(core) == 1 and CODE.fullmatch(core[0].lower()):
         return "code"
-    if is_named(core) and not ADJECTIVES.issuperset(tokens):
+    if is_named(_leave_relative(core)) and not ADJECTIVES.issuperset(tokens):
         return "name"
     is_state = len(core) == 1 and any(core[0].lower() in states for states in STATES)
     return "state" if is_state else "word"
+
+
+def _leave_relative(words: Sequence[str]) -> Sequence[str]:
+    """A name without the relative that it is of: "her sister Amy"."""
+    return words[1:] if len(words) > 1 and words[0] in MANY else words
 
 
 _LASTING: Final = list_word_set("for für pour para per voor por")

@@ -1,6 +1,6 @@
 """Whether a newer statement says that what an older clause speaks of was moved, raised or renamed to another value.
 
-Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 
 import re
@@ -27,9 +27,30 @@ from everfold.core.statements.given_up import split_clauses
 from everfold.core.statements.other_things import covers_subject
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
-from everfold.core.statements.single_values import LONG, names_one
+from everfold.core.statements.single_values import LONG, MANY_VERBS, PLACES, names_one
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
+
+
+def is_exchanged(told: str, frame: Frame) -> bool:
+    """Whether exactly the name or code that the older one gives is said to be replaced by another."""
+    if frame.is_past or frame.verb in MANY_VERBS:
+        return False
+    found = _REPLACED.search(told) or _LEFT_FOR.search(told)
+    old = list_plain(list_tokens(found["old"].lower())) if found else NOTHING
+    return bool(old) and any(
+        phrase.words == old and phrase.sort in ("name", "code") and (found.re is _REPLACED or not phrase.join)
+        for phrase in frame.phrases
+        if found
+    )
+
+
+_REPLACED: Final = re.compile(
+    r"(?:^|[,;.] )(?P<old>[^,;]+?) (?:has been|have been|was|were|got|is being|are being|gets)(?: \w+ly)? (?:swapped|replaced|exchanged|superseded|succeeded)(?: out)? (?:for|by|with) "
+)
+_LEFT_FOR: Final = re.compile(
+    r"(?i)(?:^|[,;.] |\b(?:i|we) (?:have |just |finally )*)(?:switched|moved|migrated|changed|converted|gone)(?: over| away| everything| back)?(?: to [\w .]+?)? from (?P<old>[^,;]+?)(?= to\b|[,;.]|$)"
+)
 
 
 def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
@@ -46,15 +67,22 @@ def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
     new = _read_value(WHEN_CHANGED.sub(" ", told[found.start("new") : found.end("new")].rstrip(" .")))
     if new is None or new.words <= content:
         return False
-    if frame.verb == _WORK and " moved " in told.lower():
+    if _moves_away(told, frame):
         return False
     if _is_handed_on(named, told, new, frame) or _names_all(named, frame, content) or _is_renamed(named, told, frame):
         return True
-    value = next((phrase for phrase in frame.phrases if are_comparable(phrase, new, known=named)), None)
+    value = next(
+        (
+            phrase
+            for phrase in frame.phrases
+            if are_comparable(phrase, new, known=named) or _are_places(phrase, new, frame)
+        ),
+        None,
+    )
     if value is None or not thing <= content | GENERIC:
         return False
     if frame.clause.is_first:
-        verb = frozenset((frame.verb,)) - {"be", "have"}
+        verb = frozenset((frame.verb, stem(frame.clause.tokens[frame.clause.verb_at]))) - {"be", "have"}
         told_of = NOTHING.union(*(phrase.words for phrase in frame.phrases))
         return bool(thing & ((told_of - GENERIC - (value.words - value.unit)) | verb))
     return covers_subject(frame.subject, frame.clause, words)
@@ -94,7 +122,16 @@ def _is_counted_anew(new: str, told: str, frame: Frame) -> bool:
 _GROUPS: Final = frozenset(
     map(stem, "company team firm family office household group club department startup shop band choir class".split())
 )
-_WORK: Final = stem("work")
+
+
+def _moves_away(told: str, frame: Frame) -> bool:
+    """Whether somebody moved, of whom the older one tells where they do something."""
+    return (
+        frame.verb != "be"
+        and not frame.clause.is_first
+        and is_named(frame.clause.raw[: frame.clause.verb_at])
+        and " moved " in told.lower()
+    )
 
 
 def _list_changed(before: str) -> frozenset[str]:
@@ -174,12 +211,25 @@ def _is_renamed(named: frozenset[str], told: str, frame: Frame) -> bool:
     if not frame.is_copula or not frame.phrases or frame.phrases[0].join or named - _AGENTS != frame.subject:
         return False
     is_one = (frame.phrases[0].is_definite and frame.phrases[0].sort != "state") or names_one(frame)
+    if _CHANGED_OWN.search(told):
+        return True
     return is_one and re.search(r"\b(?:changed|renamed|switched|swapped)\b", told.lower()) is not None
+
+
+_CHANGED_OWN: Final = re.compile(
+    r"(?i)\b(?:i|we)(?: have| just| finally)* (?:changed|switched|swapped|renamed|replaced) (?:my|our) "
+)
 
 
 def _read_value(words: str) -> Phrase | None:
     clause = read_assertion(f"It is to {words.strip(' .')}")
     return read_phrase(clause, "to", range(3, len(clause.tokens))) if len(clause.tokens) > 3 else None  # noqa: PLR2004
+
+
+def _are_places(old: Phrase, new: Phrase, frame: Frame) -> bool:
+    """Whether what is somewhere is said to be moved somewhere else."""
+    is_place = frame.verb == "be" and old.join in PLACES - {"to"} and {old.sort, new.sort} <= {"word", "name"}
+    return is_place and old.is_definite and new.is_definite
 
 
 _DIMENSIONS: Final = make_plain(list_stems("long wide deep high tall old thick heavy big large away apart".split()))

@@ -3,7 +3,7 @@
 "My son's therapist" is not "my therapist", "the guest password" is not "the password", "the course book" is not "the
 course", and what is told of the end of something takes nothing from what is told of its start.
 
-Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 
 import re

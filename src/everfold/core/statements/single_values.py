@@ -1,12 +1,14 @@
 """Whether two clauses are the same but for one value, and whether a thing has one such value at a time.
 
-Source: own rules, tuned on `tests/data/supersession/own.jsonl` and `fresh.jsonl` only.
+Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from everfold.core.statements.assertions import (
+    BE,
     DETERMINERS,
     Assertion,
     list_stems,
@@ -15,6 +17,7 @@ from everfold.core.statements.assertions import (
 from everfold.core.statements.changes import DENIALS, SOFT_MARKS, prepare_statement, says_opposite
 from everfold.core.statements.clause_values import list_left, list_units
 from everfold.core.statements.frames import (
+    DURATIONS,
     GENERIC,
     JOINS,
     LIGHT,
@@ -32,7 +35,9 @@ from everfold.core.statements.other_things import covers_subject
 from everfold.core.statements.quotes import is_negative
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.slots import (
+    ADJECTIVES,
     FAVOURITE,
+    HABITUAL,
     INDEFINITE,
     LABELS,
     MANY,
@@ -64,7 +69,7 @@ MANY_VERBS: Final = frozenset(
 _LED_BY_ONE: Final = frozenset(map(stem, ("lead", "own", "handle", "manage", "run", "approve", "chair", "coordinate")))
 
 
-_SUPERLATIVE: Final = re.compile(r"\b(?:\w{2,}est|most|top|primary|secondary)\b")
+_SUPERLATIVE: Final = re.compile(r"\b(?:\w{2,}est|best|most|top|primary|secondary)\b")
 
 
 _IS: Final = list_word_set("is ist est es è é")
@@ -80,6 +85,9 @@ _MONTH_STEMS: Final = frozenset(map(stem, MONTHS))
 
 
 LONG: Final = 2
+
+
+PLACES: Final = list_word_set("in at on under with near behind by beside to next over inside outside")
 
 
 _MOST_OTHER_WORDS: Final = 8
@@ -129,12 +137,13 @@ def is_denied_now(told: str, frame: Frame) -> bool:
         if (
             DENIALS.search(plain)
             and make_plain(clause.content) - LIGHT == content
-            and clause.is_first == frame.clause.is_first
+            and (clause.is_first == frame.clause.is_first or _BARE.match(plain))
         ):
             return len(content) > 1 or clause.is_first
     return False
 
 
+_BARE: Final = re.compile(r"(?i)(?:not|no longer)\b")
 _REPORTED: Final = re.compile(
     r"(?i)^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)|found(?: out)?) (?:that )?"
 )
@@ -198,14 +207,17 @@ def _has_equal(phrase: Phrase, frame: Frame) -> bool:
 def _holds_one(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bool:
     if older.clause.tokens[0] in NEVER:
         return False
-    if old.sort != new.sort and not {old.sort, new.sort} <= {"name", "code", "number"}:
+    is_mixed = old.sort != new.sort and not {old.sort, new.sort} <= {"name", "code", "number"}
+    if is_mixed and not ({old.sort, new.sort} <= {"name", "word"} and (old.join or names_one(older))):
         return False
     if old.sort == "when":
         return is_marked or _holds_one_date(older, old, new)
     if old.sort == "number":
         return _holds_one_number(older, old, new, is_marked=is_marked)
     if old.join:
-        return old.join == new.join and _holds_one_place(older, old, new, is_marked=is_marked)
+        return (old.join == new.join or _are_places(older, old, new)) and _holds_one_place(
+            older, old, new, is_marked=is_marked
+        )
     if is_marked and older.clause.is_first and older.is_copula:
         return bool(old.words & new.words) and "of" not in older.clause.tokens
     if not older.is_copula or older.clause.is_first:
@@ -215,25 +227,39 @@ def _holds_one(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bo
     )
 
 
+def _are_places(older: Frame, old: Phrase, new: Phrase) -> bool:
+    """Whether both tell where something is, each in its own way: "in the hall" and "at the library"."""
+    return {old.join, new.join} <= PLACES and old.is_definite and new.is_definite and older.verb == "be"
+
+
 def _holds_one_date(older: Frame, old: Phrase, new: Phrase) -> bool:
     """Whether something takes place once, on a date: a day of the week or a time may be one of several."""
     if is_of_adjective(old, older) or older.verb in MANY_VERBS or not OFTEN.isdisjoint(older.clause.tokens):
         return False
-    return _is_date(old) and _is_date(new)
+    return (_is_date(old) and _is_date(new)) or _is_under_way(older)
+
+
+def _is_under_way(frame: Frame) -> bool:
+    """Whether a clause tells what is about to happen once: "the plumber is coming on Friday"."""
+    tokens = frame.clause.tokens[frame.clause.verb_at :]
+    is_progressive = any(one in BE and other.endswith("ing") for one, other in pairwise(tokens))
+    return is_progressive and HABITUAL.isdisjoint(tokens) and "every" not in tokens
 
 
 def _is_date(phrase: Phrase) -> bool:
+    if "week" in phrase.words and any(word.isdecimal() for word in phrase.words):
+        return True
     return any(word in _MONTH_STEMS or _DAY.fullmatch(word) for word in phrase.words)
 
 
 def _holds_one_number(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bool:
-    if old.unit != new.unit:
+    if old.unit != new.unit and not (old.unit | new.unit <= DURATIONS and old.join == new.join):
         return False
     if is_marked:
         return True
     if not old.unit:
         return older.is_copula and not old.join and older.verb not in MANY_VERBS
-    return "often" in old.unit or _is_counted(older, old)
+    return "often" in old.unit or (old.unit != new.unit and bool(old.join)) or _is_counted(older, old)
 
 
 def _is_counted(older: Frame, old: Phrase) -> bool:
@@ -253,8 +279,13 @@ def _is_counted(older: Frame, old: Phrase) -> bool:
 def _holds_one_place(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bool:
     """Whether what follows a preposition is the one place, way or owner of something."""
     if older.clause.is_first and older.is_copula:
+        is_shared = old.join == new.join in ("in", "on") and bool(old.words & new.words)
+        return is_shared and old.is_definite and new.is_definite
+    if old.words & new.words and is_named(older.clause.raw[: older.clause.verb_at]):
         return False
-    if older.verb in MANY_VERBS and (not is_marked or old.join in ("at", "for")):
+    is_language = not (old.words | new.words) - _ADJECTIVE_STEMS
+    is_one = is_language or old.join == "under"
+    if older.verb in MANY_VERBS and not is_one and (not is_marked or old.join in ("at", "for")):
         return False
     if is_of_adjective(old, older) and not is_marked:
         return False
@@ -288,13 +319,15 @@ def has_one_name(frame: Frame, *, is_marked: bool = False) -> bool:
     before = frame.clause.tokens[: frame.clause.verb_at]
     if not before or frame.clause.tokens[frame.clause.verb_at] not in _IS:
         return False
+    if names_one(frame):
+        return True
     if not (MANY if is_marked else _ALSO_MANY).isdisjoint(before):
         return False
     return (
-        names_one(frame)
-        or not (ONE_NAMES | ONE_WORDS).isdisjoint(before)
+        not (ONE_NAMES | ONE_WORDS).isdisjoint(before)
         or (is_marked and not _ALSO_MANY.isdisjoint(before))
         or not {"of", "for", "at", "about", "to"}.isdisjoint(before[1:])
+        or before[0] in ("my", "our")
     )
 
 
@@ -360,6 +393,7 @@ _TELLING: Final = LIGHT | frozenset(
 _AT_TIME: Final = re.compile(r"\b(?:at|um|à|alle|om) ")
 
 
+_ADJECTIVE_STEMS: Final = frozenset(map(stem, ADJECTIVES))
 _ONE_STEMS: Final = make_plain(list_stems(ONE_NAMES | ONE_WORDS))
 
 

@@ -84,7 +84,7 @@ _PREPOSITIONS: Final = list_word_set(
 _LIMITS: Final = list_word_set(
     "until till by before after under over above below within than to least most every up bis vor nach hasta antes fino entro tot até avant jusqu'à"
 )
-_SCHEDULED: Final = list_word_set("due scheduled set planned booked slated valid fixed")
+_SCHEDULED: Final = list_word_set("out expected due scheduled set planned booked slated valid fixed")
 LABELS: Final = list_word_set(
     "room level floor year grade class tier gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
     " zimmer raum gleis platz chambre salle quai habitación stanza camera kamer spoor"
@@ -110,7 +110,7 @@ ONE_WORDS: Final = list_word_set(
 """Of these as well, told by any one word."""
 _ROLE_MID: Final = list_word_set("with at in called named the el le il by on")
 FAVOURITE: Final = list_word_set(
-    "favourite favorite default main current primary preferred next new usual regular favorito favorita preferito preferita préféré préférée lieblings"
+    "favourite favorite fav fave default main current primary preferred next new usual regular favorito favorita preferito preferita préféré préférée lieblings"
 )
 OFTEN: Final = list_word_set(
     "bus train ferry tram shuttle metro boat zug bus train tren treno trein trem market class course lesson yoga training practice choir rehearsal shift session club therapy physio"
@@ -364,12 +364,18 @@ def _allows(older: Assertion, slot: Slot, *, is_order: bool, is_marked: bool) ->
 
 def is_one_of_many(older: Assertion) -> bool:
     """Whether a clause speaks of a relative, a friend or a pet without a name: there may be several."""
-    return not MANY.isdisjoint(older.tokens[: older.verb_at]) and not any(
-        word[:1].isupper() for word in older.raw[1 : older.verb_at]
+    before = older.tokens[: older.verb_at]
+    if before[:1] == ("the",) or any(word[:1].isupper() for word in older.raw[1 : older.verb_at]):
+        return False
+    return any(
+        word in MANY and (at + 1 == len(before) or before[at + 1] in ("'s", "of", "from", "at", "in", "with"))
+        for at, word in enumerate(before)
     )
 
 
 def _allows_order(verb: str, mid: Sequence[str], slot: Slot) -> bool:
+    if verb == "call":
+        return tuple(mid) == ("me",) and slot.older_sort == slot.newer_sort == "name"
     if verb in ("answer", "reply"):
         return mid[-1:] in (("in",), ["in"])
     return verb in ("use", "keep", "set", "launch", "make") and slot.older_sort in ("number", "code", "when")

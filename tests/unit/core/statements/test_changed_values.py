@@ -93,3 +93,34 @@ def test_what_another_person_does_is_another_thing(older: str, newer: str) -> No
 def test_shorthand_is_read_as_what_it_stands_for(older: str, newer: str) -> None:
     """Contractions without an apostrophe and notes without a verb are compared as sentences are."""
     assert replaces(newer, older, is_near=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Our mailer is Postino.", "Postino was replaced by Courier."),
+        ("My dictation app is Voxnote.", "Switched over from Voxnote to Scribe."),
+        ("My gate badge is number 4417.", "I got a new gate badge, it's 4482."),
+        ("My thesis topic is algae.", "I changed my thesis topic to moss."),
+        ("My package is at the post office.", "I picked up my package from the post office."),
+    ],
+)
+def test_what_was_exchanged_or_fetched_is_so_no_more(older: str, newer: str) -> None:
+    """A value that is replaced by another, and a place that something has left, take the older statement with them."""
+    assert replaces(newer, older, is_near=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Our meter reader is coming on Wednesday.", "Our meter reader is coming on Friday."),
+        ("Our caterer is Lotte.", "Our caterer is Bram."),
+        ("The choir meets in the parish hall.", "The choir meets at the library."),
+        ("I'm on the basic tariff.", "I'm on the family tariff."),
+        ("My favourite cheese is Comté.", "My favourite cheese is gouda."),
+    ],
+)
+def test_what_has_one_value_at_a_time_takes_another_without_a_mark(older: str, newer: str) -> None:
+    """What happens once, the holder of a role and the place of a thing change without a word that says so."""
+    assert replaces(newer, older)
+    assert not replaces(newer, older, is_saved=True)

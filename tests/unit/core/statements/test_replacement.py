@@ -73,15 +73,15 @@ def test_distinct_facts_stay(name: str) -> None:
     [
         ("own.jsonl", "marked", 0.9),
         ("own.jsonl", "unmarked", 0.8),
-        ("fresh.jsonl", "marked", 0.8),
-        ("fresh.jsonl", "unmarked", 0.6),
+        ("fresh.jsonl", "marked", 0.85),
+        ("fresh.jsonl", "unmarked", 0.65),
         ("phrasings.jsonl", "marked", 0.7),
-        ("styles.jsonl", "marked", 0.75),
-        ("styles.jsonl", "unmarked", 0.55),
+        ("styles.jsonl", "marked", 0.8),
+        ("styles.jsonl", "unmarked", 0.65),
         ("unseen.jsonl", "marked", 0.85),
-        ("unseen.jsonl", "unmarked", 0.6),
-        ("held_back.jsonl", "marked", 0.5),
-        ("held_back.jsonl", "unmarked", 0.3),
+        ("unseen.jsonl", "unmarked", 0.7),
+        ("held_back.jsonl", "marked", 0.55),
+        ("held_back.jsonl", "unmarked", 0.35),
     ],
 )
 def test_so_many_changes_are_found(name: str, kind: Kind, floor: float) -> None:
