@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from hypothesis import settings
-from tests.support.sizes import examples
+from tests.support.sizes import examples, some
 
 if TYPE_CHECKING:
     from tests.forks import Forks
@@ -233,7 +233,7 @@ def prefix_is_held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     ) -> Window:
         window = await show(self, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete)
         if not preview:
-            watches.setdefault(self._store, PrefixWatch()).see(
+            watches.setdefault(self._store, PrefixWatch(every=some(1, 4))).see(
                 self.id, window, settings=self.settings, epoch=self._live.state.epoch
             )
         return window

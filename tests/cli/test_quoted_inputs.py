@@ -6,6 +6,7 @@ from typing import Any, Final
 import pytest
 from tests.cli.conftest import Run
 from tests.support.long_inputs import LONG, find_repeated
+from tests.support.sizes import AT_FULL_SIZE, some
 from typer.testing import CliRunner
 
 from everfold.cli.main import MODULES, RENAMED, app, load_command
@@ -39,13 +40,18 @@ def list_commands(path: list[str], command: Any) -> Iterator[tuple[list[str], An
 
 @pytest.mark.parametrize("kind", ["unbroken", "words"])
 def test_no_command_repeats_a_long_argument(run: Run, kind: str) -> None:
-    """Whatever argument or option is a very long text, the refusal quotes a piece of it and shows no traceback."""
+    """Whatever argument or option is a very long text, the refusal quotes a piece of it and shows no traceback.
+
+    By day each is one kind of text.
+    """
     run("users", "add", "ada", "--db", "everfold.db")
     long, refused = LONG[kind], 0
-    for arguments in list_command_lines(long):
+    for number, arguments in enumerate(list_command_lines(long), kind == "words"):
+        if number % 2 and not AT_FULL_SIZE:
+            continue
         result = CliRunner().invoke(app, arguments, prog_name="everfold", input="")
         assert result.exception is None or isinstance(result.exception, SystemExit), (arguments[:-1], result.exception)
         if result.exit_code:
             refused += 1
             assert not find_repeated(result.output, long), (arguments[:-1], result.output[:800])
-    assert refused > 100
+    assert refused > some(100, 50)

@@ -9,6 +9,7 @@ Source: DESIGN section 1.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -45,6 +46,8 @@ PROVIDERS: Final[tuple[Provider, ...]] = ("openai", "anthropic")
 _LATE: Final = datetime.max.replace(tzinfo=UTC)
 LEAST_BLOCK_TOKENS: Final = 48
 """A standing block that only counts what it lacks has about so many."""
+FIRST_COUNT: Final = 8
+"""So many windows of a session are always looked at."""
 _SPELLING: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 Flat = tuple[tuple[str, str], ...]
 """A request as a row of (role, content) parts, so that a longer request can be compared with a shorter one."""
@@ -355,10 +358,17 @@ class Prover:
 
 
 class PrefixWatch:
-    """Holds the requests of any number of sessions to G5: each extends the one before, unless a break came between."""
+    """Holds the requests of any number of sessions to G5: each extends the one before, unless a break came between.
 
-    def __init__(self) -> None:
+    Args:
+        every: Of a session's windows after the first few, one of so many is looked at.
+    """
+
+    def __init__(self, *, every: int = 1) -> None:
+        self._every = every
         self._seen: dict[str, tuple[object, Flat]] = {}
+        self._counts: Counter[str] = Counter()
+        self._told: set[str] = set()
 
     def see(self, key: str, window: Window, *, settings: object, epoch: int) -> None:
         """Compare a window with the one before of the same session.
@@ -366,6 +376,11 @@ class PrefixWatch:
         Raises:
             AssertionError: the beginning of the request changed although nothing of the past did.
         """
+        self._counts[key] += 1
+        if any(one.reason in {"memory", "refresh"} for one in window.report.cache_breaks):
+            self._told.add(key)
+        if self._counts[key] > FIRST_COUNT and self._counts[key] % self._every:
+            return
         flat = flatten_prefix(window)
         past = tuple(
             (entry.shown, tuple(message.seq for message in entry.kept)) if isinstance(entry, RangeEntry) else entry
@@ -374,11 +389,11 @@ class PrefixWatch:
         )
         cache_breaks = (settings, epoch, window.report.watermark, past)
         old_breaks, old = self._seen.get(key, (None, ()))
-        is_told = any(one.reason in {"memory", "refresh"} for one in window.report.cache_breaks)
         _hold(
-            cache_breaks != old_breaks or is_told or flat[: len(old)] == old,
+            cache_breaks != old_breaks or key in self._told or flat[: len(old)] == old,
             f"G5: session {key}: the beginning of the request changed",
         )
+        self._told.discard(key)
         if says_something(window):
             self._seen[key] = (cache_breaks, flat)
 
@@ -413,7 +428,8 @@ def flatten_request(request: JsonObject) -> Flat:
         content = message.get("content")
         rest = {key: value for key, value in message.items() if key != "content"}
         blocks = content if isinstance(content, list) else [content]
-        parts += [(spell(rest), spell(_unmarked(block))) for block in blocks]
+        spelled = spell(rest)
+        parts += [(spelled, spell(_unmarked(block))) for block in blocks]
     return tuple(parts)
 
 

@@ -4,6 +4,7 @@ from itertools import islice
 
 import pytest
 from bench.material.logs import endless_log
+from tests.support.sizes import some
 
 from everfold import Everfold, Session
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, NotFoundError
@@ -154,11 +155,12 @@ async def test_where_a_session_stands_reads_no_message(engine: Everfold, monkeyp
 
 
 async def test_the_strips_of_a_long_log_read_a_few_messages(engine: Everfold, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strips of a log of a thousand messages read no message, and a few dozen notes for each compaction."""
+    """The strips of a long log read no message, and a few dozen notes for each compaction."""
     session = await engine.session(limit=6000)
-    log = endless_log(1, messages_count=1000)
+    batch_count = some(100, 50)
+    log = endless_log(1, messages_count=10 * batch_count)
     for _ in range(10):
-        await session.append([next(log).wire for _ in range(100)])
+        await session.append([next(log).wire for _ in range(batch_count)])
         await session.compact(keep_recent=4)
     store: Store = session._store
     read_notes, seen = store.read_notes, 0
@@ -176,5 +178,5 @@ async def test_the_strips_of_a_long_log_read_a_few_messages(engine: Everfold, mo
     monkeypatch.setattr(store, "read_messages", refuse)
     strips = await list_strips(store, session._live, limit_count=5)
     assert len(strips) == 6
-    assert sum(count for _, count in strips[-1].strip.runs) == 1000
+    assert sum(count for _, count in strips[-1].strip.runs) == 10 * batch_count
     assert seen <= 5 * 24

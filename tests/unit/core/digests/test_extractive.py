@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from tests.support.sizes import some
+
 from everfold.core.digests.extractive import DigestSource, compose_digest, compose_digest_stepwise, compose_rollup
 from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, pool_drop, pool_stepwise
 from everfold.core.digests.standing import LeftOut, compose_standing_instructions, compose_standing_stepwise
@@ -482,15 +484,16 @@ def test_between_calls_and_results_the_user_is_heard() -> None:
 
 def test_the_parts_of_a_fold_pause_the_more_often_the_more_they_read() -> None:
     """A digest, the pool and the standing instructions of many messages are composed in slices of a bounded number of lines."""
+    count = some(1_000, 400)
     sources = [
         _source(seq, f"Never move crate K-{seq}07 of depot {seq} before Friday, and call Ada first.")
-        for seq in range(1, 1001)
+        for seq in range(1, count + 1)
     ]
     lines = [line for source in sources for line in source.lines]
     pauses = [
         sum(1 for _ in steps)
         for steps in (
-            compose_digest_stepwise(sources, first_seq=1, last_seq=1000, cap_tokens=400, estimate=_estimate),
+            compose_digest_stepwise(sources, first_seq=1, last_seq=count, cap_tokens=400, estimate=_estimate),
             pool_stepwise(RollupPool(), sources),
             compose_standing_stepwise(lines, cap_tokens=400, weak_cap_tokens=40, estimate=_estimate),
         )
