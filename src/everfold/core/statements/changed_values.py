@@ -176,7 +176,9 @@ def _is_liked_otherwise(told: str, frame: Frame) -> bool:
 
 _LIKES: Final = make_plain(frozenset(map(stem, "like love enjoy adore appreciate".split())))
 _DISLIKES: Final = make_plain(frozenset(map(stem, "hate dislike detest loathe despise".split())))
-_STARTING: Final = frozenset(map(stem, "start begin resume learn grow come return back actually quite finally".split()))
+_STARTING: Final = frozenset(
+    map(stem, "start begin resume learn grow come return back actually quite finally buy".split())
+)
 
 
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:

@@ -17,7 +17,7 @@ _OLD: Final = r"(?P<old>[^,;!?]+?)"
 _END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
 _EXCHANGED: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| for\b| in favou?r\b| with\b| by\b| last\b| yesterday\b| into\b| to\b))"
 _LEFT: Final = (
-    r"\b(?:ripped out|closed(?= (?:the|my|our|his|her|their)\b)|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned|replaced"
+    r"\b(?:ripped out|closed(?= (?:the|my|our|his|her|their)\b)|fired|outgrew|cut out|uninstalled|deleted|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned|replaced"
     r"|finished(?! by\b)|done with|moved on from|moved away from|moved out of|moving out of|moved [^,;!?]*? (?:off|out of)|decided against|changed (?:my|our) mind about|gone off"
     r"|went off|split up|broke up with|broke off|took \w+ off|threw out|abandoned|phased out|said goodbye to|walked away from|switched away from|tired of"
     rf"|fed up with|no more|enough of|(?:so|totally|all) over|retired as|stepped down (?:as|from)|handed (?:over|in|on)|gave back|gave notice (?:at|on)|let go of|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
@@ -56,7 +56,7 @@ _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)
 _CUES: Final = (
     r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
     r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
-    r"|stop|stopped|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
+    r"|stop|stopped|fired|outgrew|cut|uninstalled|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|injured|fired)\b"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")

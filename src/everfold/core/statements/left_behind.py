@@ -15,6 +15,7 @@ from everfold.core.statements.frames import (
     make_plain,
 )
 from everfold.core.statements.given_up import GivenUp
+from everfold.core.statements.moved_values import is_told_of_us
 from everfold.core.statements.other_things import covers_subject
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.slots import (
@@ -51,7 +52,11 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
         return not given_up.is_clause and bool(left & words) and len(left - words) <= len(left & words)
     if old <= frame.subject:
         return False
-    return _is_own_role_given_up(old, told, frame) or covers_subject(frame.subject, said, words)
+    return (
+        _is_own_role_given_up(old, told, frame)
+        or covers_subject(frame.subject, said, words)
+        or is_told_of_us(told, frame)
+    )
 
 
 def _is_undone(told: str, frame: Frame) -> bool:

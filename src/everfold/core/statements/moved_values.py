@@ -112,11 +112,15 @@ def _is_counted_anew(new: str, told: str, frame: Frame) -> bool:
     return (
         value is not None
         and bool(value.unit)
-        and read_assertion(told).is_first
-        and frame.clause.tokens[0] == "our"
-        and not frame.subject.isdisjoint(_GROUPS)
+        and is_told_of_us(told, frame)
         and any(phrase.sort == value.sort == "number" and phrase.unit == value.unit for phrase in frame.phrases)
     )
+
+
+def is_told_of_us(told: str, frame: Frame) -> bool:
+    """Whether "we" tell something of what the older one tells of "our team"."""
+    is_ours = frame.clause.tokens[0] == "our" and bool(frame.subject) and frame.subject <= _GROUPS
+    return is_ours and told.lower().startswith("we ")
 
 
 _GROUPS: Final = frozenset(

@@ -253,12 +253,19 @@ def _is_of_another(words: Sequence[str], known: frozenset[str]) -> bool:
     return bool(named) and not named & (known | GENERIC) and not any(map(counts, words[:end]))
 
 
+_PREFIX: Final = re.compile(r"^(?:out|over|re|un|mis)(?=\w{3})")
+"""Before an irregular verb: "outgrew", "rewrote"."""
+
+
 def _is_other_noun(word: str, known: frozenset[str]) -> bool:
     """Whether a word is a noun that the older one lacks: no verb, no number, no word of grammar."""
     if not word.isascii():
         return False
     is_grammar = (
-        word in JOINS | VERBS | AUXILIARIES | _PARTICLES or is_adverb(word) or word in PLAIN_FORMS or counts(word)
+        word in JOINS | VERBS | AUXILIARIES | _PARTICLES
+        or is_adverb(word)
+        or _PREFIX.sub("", word) in PLAIN_FORMS
+        or counts(word)
     )
     if is_grammar or names_time(word) or word.endswith(("ed", "ing")) or not word[:1].isalpha():
         return False

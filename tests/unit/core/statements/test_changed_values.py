@@ -103,6 +103,8 @@ def test_shorthand_is_read_as_what_it_stands_for(older: str, newer: str) -> None
         ("My gate badge is number 4417.", "I got a new gate badge, it's 4482."),
         ("My thesis topic is algae.", "I changed my thesis topic to moss."),
         ("My package is at the post office.", "I picked up my package from the post office."),
+        ("My nephew has a milk allergy.", "My nephew outgrew the milk allergy."),
+        ("Our team uses Kanban.", "We're trying Scrum instead of Kanban."),
     ],
 )
 def test_what_was_exchanged_or_fetched_is_so_no_more(older: str, newer: str) -> None:
