@@ -25,7 +25,7 @@ def examples(count: int) -> int:
     return count if AT_FULL_SIZE else -(-count // 4)
 
 
-def some(full: int, by_day: int) -> int:
+def some(full: T, by_day: T) -> T:
     """How long what a test plays is: in full at night, and by day as long as it takes to meet everything once."""
     return full if AT_FULL_SIZE else by_day
 
