@@ -26,28 +26,32 @@ _TOKEN: Final = re.compile(
     rf"\d[\d.,:/'-]*\d(?![^\W\d_])|\d(?![\w])|[€$£%]|[{WIDE}]|'s\b|(?:(?![{WIDE}'])[^\W_])(?:(?:(?![{WIDE}'])[\w.:/@#+-])*(?:(?![{WIDE}'])[^\W_]))?"
 )
 _CLAUSE_START: Final = r"(?:^|[,;:.!?] |\b(?:now|so|and|but|because|since|cause|lol|anymore|any more) )"
-_CONTRACTIONS: Final = (
+_APOSTROPHES: Final = (
     (re.compile(r"\u2019"), "'"),
     (re.compile(r"(?<=\ws)'(?= \w)"), "'s"),
-    (re.compile(r"\b(can|ca)(?:n't|not)\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bcan't\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
     (re.compile(r"n't\b", re.IGNORECASE), " not"),
-    (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)nt\b", re.IGNORECASE), r"\1 not"),
-    (re.compile(r"\bcant\b", re.IGNORECASE), "can not"),
-    (re.compile(r"\blet'?s not\b", re.IGNORECASE), "we do not"),
+    (re.compile(r"\blet's not\b", re.IGNORECASE), "we do not"),
     (re.compile(r"\blet's\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
-    (re.compile(rf"({_CLAUSE_START})im (?!\w+(?:en|er|r)\b)"), r"\1I am "),
-    (
-        re.compile(rf"({_CLAUSE_START})(it|that|he|she)s (?=[\w']+(?: [\w'-]+){{0,4}}(?:[,;.!?]|$))", re.IGNORECASE),
-        r"\1\2 is ",
-    ),
     (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
     (re.compile(r"\b(I|we|you|they|it|he|she|that|there)'ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(I|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
     (re.compile(r"\b([jnlmscd]|qu)'(?=[^\W\d_])", re.IGNORECASE), r"\1e "),
 )
+_CONTRACTIONS: Final = (
+    (re.compile(r"\b(?:cannot|cant)\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)nt\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\blets not\b", re.IGNORECASE), "we do not"),
+    (re.compile(rf"({_CLAUSE_START})im (?!\w+(?:en|er|r)\b)"), r"\1I am "),
+    (
+        re.compile(rf"({_CLAUSE_START})(it|that|he|she)s (?=[\w']+(?: [\w'-]+){{0,4}}(?:[,;.!?]|$))", re.IGNORECASE),
+        r"\1\2 is ",
+    ),
+)
+"""The same as it is typed without an apostrophe."""
 _OPENERS: Final = re.compile(
     r"\s*(?:(?:please |pls |bitte )?(?:remember|note|keep in mind|don't forget|do not forget|fyi|btw|by the way|merk dir|recuerda|retiens|ricorda|onthoud|lembre)"
     r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)(?!.*\b(?:it|that|they|he|she) (?:is|are) )|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please|pls|plz),? )+",
@@ -163,6 +167,9 @@ class Assertion(NamedTuple):
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def expand(text: str) -> str:
     """A sentence with its contractions written out, without what merely opens it."""
+    if "'" in text or "\u2019" in text:
+        for pattern, whole in _APOSTROPHES:
+            text = pattern.sub(whole, text)
     for pattern, whole in _CONTRACTIONS:
         text = pattern.sub(whole, text)
     text = text[match.end() :] if (match := _OPENERS.match(text)) else text
