@@ -42,7 +42,7 @@ def measure_crowd(cluster: Cluster, crowd: Crowd) -> list[Row]:
         for processes_count, least in LEAST_RATIO.items():
             with temporary_folder() as folder:
                 sqlite = _run(
-                    f"sqlite:///{folder / 'crowd.db'}", crowd, processes_count, waits=waits, served_secs=float
+                    f"sqlite:///{folder / 'crowd.db'}", crowd, processes_count, waits=waits, served_secs=lambda: 0.0
                 )
             postgres = _run(cluster.url, crowd, processes_count, waits=waits, served_secs=cluster.processor_secs)
             at = f"{crowd.sessions_count} sessions from {processes_count} process{'es' if processes_count > 1 else ''}, {'with' if waits else 'without'} disk wait"

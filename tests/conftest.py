@@ -166,15 +166,25 @@ def command_forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
     """A PostgreSQL of the tests' own, and the database on it."""
-    from tests.support.postgres import serving
+    from tests.support.postgres import make_template, serving
 
     with serving() as url:
+        make_template(url)
         yield url
 
 
 @pytest.fixture
 def database_url(server_url: str) -> str:
-    """The same database, emptied."""
+    """The same database without a row: copied, since its migrations would take longer than most tests."""
+    from tests.support.postgres import renew_database
+
+    renew_database(server_url)
+    return server_url
+
+
+@pytest.fixture
+def bare_database_url(server_url: str) -> str:
+    """The same database without a table."""
     from tests.support.postgres import empty_database
 
     empty_database(server_url)

@@ -14,7 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from tests.support.postgres import empty_database
+from tests.support.postgres import renew_database
 from tests.support.sizes import examples
 
 from everfold.adapters.postgres.store import PostgresStore
@@ -88,7 +88,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def __init__(self, server_url: str) -> None:
         super().__init__()
-        empty_database(server_url)
+        renew_database(server_url)
         self.stack = ExitStack()
         self.folder = Path(mkdtemp())
         self.portal: BlockingPortal = self.stack.enter_context(start_blocking_portal())

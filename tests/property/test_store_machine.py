@@ -24,7 +24,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.support.postgres import empty_database
+from tests.support.postgres import renew_database
 from tests.support.sizes import examples
 
 import everfold
@@ -52,7 +52,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self, server_url: str) -> None:
         super().__init__()
-        empty_database(server_url)
+        renew_database(server_url)
         self.stack = ExitStack()
         self.folder = Path(mkdtemp())
         self.portal: BlockingPortal = self.stack.enter_context(start_blocking_portal())

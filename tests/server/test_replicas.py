@@ -1,5 +1,6 @@
 """Several servers over one PostgreSQL: each tells what the others do, and goes by what they changed. Nothing is sticky."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -182,3 +183,14 @@ async def test_what_was_told_arrives_once_and_in_order_over_open_transactions(da
     finally:
         for replicas in (teller, late, reader):
             await replicas.close()
+
+
+@pytest.mark.usefixtures("both")
+async def test_a_reader_that_waits_is_let_go_at_the_end(database_url: str) -> None:
+    """Closing ends a call that waits for what the others tell: a server stops without waiting for them."""
+    replicas = PostgresReplicas(database_url)
+    assert await replicas.hear(wait_secs=0) == []
+    hearing = asyncio.create_task(replicas.hear(wait_secs=3_600))
+    await asyncio.sleep(0)  # it waits now
+    await replicas.close()
+    assert await hearing == []

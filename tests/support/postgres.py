@@ -9,6 +9,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
+
+from everfold.adapters.postgres.connection import Database
+from everfold.adapters.postgres.migrating import migrate
 
 ON_DISK = "/var/tmp"
 """Where files are kept that outlive a restart of the machine: on a disk, unlike the tests' other files."""
@@ -41,8 +45,30 @@ def serving(*, waits: bool = False) -> Iterator[str]:
         Path(folder).mkdir(exist_ok=True)
 
 
+def make_template(url: str) -> None:
+    """Migrate an empty database, and keep a copy of it for `renew_database`."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        migrate(Database(connection, "template"))
+    with _minding(url) as connection:
+        connection.execute("CREATE DATABASE made TEMPLATE postgres")
+
+
+def renew_database(url: str) -> None:
+    """Put a copy of the template into the place of a database: empty, and with every migration behind it."""
+    with _minding(url) as connection:
+        connection.execute("DROP DATABASE postgres WITH (FORCE)")
+        connection.execute("CREATE DATABASE postgres TEMPLATE made STRATEGY FILE_COPY")
+
+
+@contextmanager
+def _minding(url: str) -> Iterator[psycopg.Connection]:
+    """A connection to the server of a database beside that one."""
+    with psycopg.connect(make_conninfo(url, dbname="template1"), autocommit=True) as connection:
+        yield connection
+
+
 def empty_database(url: str) -> None:
-    """Drop everything in a database."""
+    """Drop everything in a database, its tables too."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS public, everfold_jobs CASCADE")
         connection.execute("CREATE SCHEMA public")
@@ -94,10 +120,12 @@ def partition(url: str) -> None:
 
 
 def clear(url: str) -> None:
-    """Delete every row of a database but those of its migrations."""
+    """Delete every row of a database but those of its migrations. To truncate the tables would take four times as long."""
     with psycopg.connect(url, autocommit=True) as connection:
         tables = [name for name in _list_names(connection) if name != "migrations"]
-        connection.execute(f"TRUNCATE {', '.join(tables)} RESTART IDENTITY CASCADE")
+        deleting = "; ".join(f"DELETE FROM {name}" for name in tables)
+        connection.execute(f"SET session_replication_role = replica; {deleting}")
+        connection.execute("SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'")
 
 
 def _list_names(connection: psycopg.Connection) -> list[str]:

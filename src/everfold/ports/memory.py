@@ -73,6 +73,10 @@ class ItemStore(Protocol):
         """
         ...
 
+    async def read_items(self, item_ids: Sequence[ItemId]) -> list[Item]:
+        """The newest revisions of items of any user, in the order of the ids, each once; unknown ids are left out."""
+        ...
+
     async def list_revisions(self, item_id: ItemId) -> list[Item]:
         """Every revision of an item, oldest first."""
         ...

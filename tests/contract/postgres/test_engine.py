@@ -157,9 +157,9 @@ async def test_a_lost_connection_costs_one_call(database_url: str, server_url: s
     await store.close()
 
 
-async def test_several_open_a_new_database_at_once(database_url: str) -> None:
+async def test_several_open_a_new_database_at_once(bare_database_url: str) -> None:
     """One of them makes the tables, and the others wait for it and find them."""
-    stores = await asyncio.gather(*(PostgresStore.open(database_url) for _ in range(4)))
+    stores = await asyncio.gather(*(PostgresStore.open(bare_database_url) for _ in range(4)))
     assert [await store.list_agents() for store in stores] == [[]] * 4
     for store in stores:
         await store.close()

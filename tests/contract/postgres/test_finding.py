@@ -16,6 +16,7 @@ HERONS, HARBOURS, RAINS = 450, 500, 1_200
 def _few_find(monkeypatch: pytest.MonkeyPatch) -> None:
     """One term finds enough, so that a log of a thousand messages is a long one."""
     monkeypatch.setattr(words, "FINDING_ENTRIES", 1)
+    monkeypatch.setattr(words, "ALL_FIND_ENTRIES", 0)
 
 
 async def say(session: Session, texts: Sequence[str]) -> None:

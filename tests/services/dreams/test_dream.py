@@ -599,7 +599,7 @@ READS = (
     "read_cursor",
     "list_extractions",
     "list_dreams",
-    "list_revisions",
+    "read_items",
     "read_messages",
     "list_topics",
     "read_state",

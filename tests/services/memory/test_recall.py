@@ -188,7 +188,7 @@ class Untouched(SqliteStore):
     """A store that nobody may ask."""
 
     def __getattribute__(self, name: str) -> object:
-        if name in ("search", "search_items", "list_topics", "read_messages", "list_revisions", "get_session"):
+        if name in ("search", "search_items", "list_topics", "read_messages", "read_items", "get_session"):
             raise AssertionError(f"{name} was asked for")
         return super().__getattribute__(name)
 

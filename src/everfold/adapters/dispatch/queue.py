@@ -24,7 +24,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
@@ -55,6 +55,10 @@ _MIGRATING_KEY: Final = 0x45564A51
 MOST_CONNECTIONS: Final = 4
 """How many connections one process has at most besides the one that listens. Source: own choice; a job takes one for a
 moment at its beginning and its end."""
+
+LOOK_SECS: Final = 1.0
+"""How often a worker looks for a job that it was not notified of: one that waited for another of its session, or that is
+done again. Source: own choice; one query on an index, where Procrastinate's own default is 5 seconds."""
 
 _MIGRATIONS: Final = "procrastinate.sql.migrations"
 _DONE_TABLE: Final = "CREATE TABLE everfold_migrations (name TEXT PRIMARY KEY)"
@@ -127,6 +131,7 @@ class JobQueue:
                 with suppress(StoreError), self._translated():  # a lost database ends a worker, and comes back
                     await self._app.run_worker_async(
                         concurrency=concurrency,
+                        fetch_job_polling_interval=min(LOOK_SECS, heartbeat_secs),
                         install_signal_handlers=False,
                         delete_jobs="always",
                         update_heartbeat_interval=heartbeat_secs,
@@ -214,6 +219,14 @@ class _Manager(JobManager):
         worker_id = await super().register_worker()
         self.worker_ids.add(worker_id)
         return worker_id
+
+    async def finish_job(self, job: QueuedJob, status: Status, delete_job: bool) -> None:  # noqa: FBT001 - as there
+        """As there; the job may be gone, where another worker took this one for dead and has done it again."""
+        try:
+            await super().finish_job(job, status, delete_job)
+        except exceptions.ConnectorException as error:
+            if not isinstance(error.__cause__, RaiseException):
+                raise
 
 
 async def open_queue(url: str, *, on_error: OnError) -> JobQueue:

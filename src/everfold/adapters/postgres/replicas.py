@@ -46,6 +46,7 @@ class PostgresReplicas:
         self._reading = _Line(url, self._path, channel="everfold_told")
         self._place: tuple[int, int] | None = None
         self._forgot_at = 0.0
+        self._is_closing = False
 
     async def tell(self, contents: Sequence[bytes]) -> None:
         """See the port."""
@@ -69,6 +70,8 @@ class PostgresReplicas:
             self._place = (cast("int", (database.row("find_told_end") or (0,))[0]), 0)
         ends_at = time.monotonic() + wait_secs
         while not (rows := self._read_page(database)) and (left := ends_at - time.monotonic()) > 0:
+            if self._is_closing:
+                break
             list(database.connection.notifies(timeout=min(left, LOOK_SECS), stop_after=1))
         return [content for told_by, content in rows if told_by != self._name]
 
@@ -104,7 +107,8 @@ class PostgresReplicas:
             )
 
     async def close(self) -> None:
-        """See the port."""
+        """See the port. A call of `hear` that waits ends at its next look."""
+        self._is_closing = True
         await asyncio.gather(self._writing.close(), self._reading.close())
 
 

@@ -1,5 +1,6 @@
 """Items in SQL: their revisions, where they are quoted, and the search over them."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
@@ -192,6 +193,15 @@ def _get_item_keys(database: Database, item_id: ItemId) -> dict[str, int]:
     if row is None:
         raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
     return {"item_key": cast("int", row[0]), "user_key": cast("int", row[1])}
+
+
+def read_items(database: Database, item_ids: Sequence[ItemId]) -> list[Item]:
+    """See `ItemStore.read_items`."""
+    if not item_ids:
+        return []
+    rows = database.rows("read_items", ids=json.dumps(item_ids))
+    found = {item.id: item for item in (_read_item(row[0]) for row in rows)}
+    return [found[item_id] for item_id in dict.fromkeys(item_ids) if item_id in found]
 
 
 def list_revisions(database: Database, item_id: ItemId) -> list[Item]:

@@ -46,6 +46,7 @@ class SqlMemory(Connections):
             return await self._read(memory_items.list_items, user_id, agent_id, asked)
         return await self._read_at_once(memory_items.list_items, user_id, agent_id, asked)
 
+    read_items = reads(memory_items.read_items)
     list_revisions = reads_at_once(memory_items.list_revisions)
     find_quoting = reads(memory_items.find_quoting)
     search_items = reads(memory_items.search_items)

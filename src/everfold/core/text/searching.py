@@ -369,13 +369,12 @@ def rank_documents(
     """
     if not documents:
         return []
-    texts = [(_count_words(document.own), _count_words(document.before)) for document in documents]
-    lengths = [len(own.words) + len(before.words) for own, before in texts]
+    texts = [(document.own.split(), document.before.split()) for document in documents]
+    lengths = [len(own) + len(before) for own, before in texts]
     whole = whole or Corpus(len(texts), sum(lengths))
     average = whole.words_count / whole.documents_count or 1.0
     scores: defaultdict[int, float] = defaultdict(float)
-    for term in query.terms:
-        counts = {at: count for at, both in enumerate(texts) if (count := _weighted_count(term, both)) > 0}
+    for term, counts in _count_terms(query, texts).items():
         holding_count = len(counts) if entry_counts is None else entry_counts[term]
         rarity = max(1e-6, math.log((whole.documents_count - holding_count + 0.5) / (holding_count + 0.5)))
         for at, count in counts.items():
@@ -384,27 +383,26 @@ def rank_documents(
     return sorted(scores.items(), key=lambda item: (-item[1], -item[0]))
 
 
-class _Counted(NamedTuple):
-    """The words of a text, and how often each stands there."""
+def _count_terms(
+    query: SearchQuery, texts: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> dict[SearchTerm, dict[int, float]]:
+    """For each term, in order, the texts that hold it by their positions, and how often: its own words, and what was said before."""
+    counts: dict[SearchTerm, dict[int, float]] = {term: {} for term in query.terms}
+    words = {term.words[0]: term for term in query.terms if len(term.words) == 1 and not term.is_prefix}
+    others = [term for term in query.terms if words.get(term.words[0]) != term]
+    for at, (own, before) in enumerate(texts):
+        in_own, in_before = Counter(filter(words.__contains__, own)), Counter(filter(words.__contains__, before))
+        for word in in_own.keys() | in_before.keys():
+            counts[words[word]][at] = in_own[word] + BEFORE_WEIGHT * in_before[word]
+        for term in others:
+            if count := _count(term, own) + BEFORE_WEIGHT * _count(term, before):
+                counts[term][at] = count
+    return counts
 
-    words: Sequence[str]
-    counts: Mapping[str, int]
 
-
-def _count_words(text: str) -> _Counted:
-    words = text.split()
-    return _Counted(words, Counter(words))
-
-
-def _weighted_count(term: SearchTerm, both: tuple[_Counted, _Counted]) -> float:
-    own, before = both
-    return _count(term, own) + BEFORE_WEIGHT * _count(term, before)
-
-
-def _count(term: SearchTerm, text: _Counted) -> int:
-    words, width = text.words, len(term.words)
+def _count(term: SearchTerm, words: Sequence[str]) -> int:
+    """How often a phrase, or a beginning of words, stands in a text."""
     if term.is_prefix:
         return sum(word.startswith(term.words[0]) for word in words)
-    if width == 1:
-        return text.counts.get(term.words[0], 0)
-    return sum(tuple(words[at : at + width]) == term.words for at in range(len(words) - width + 1))
+    places = [at for at, word in enumerate(words) if word == term.words[0]]
+    return sum(tuple(words[at : at + len(term.words)]) == term.words for at in places)

@@ -7,7 +7,6 @@ from everfold.core.dreams.topic_lines import diff_lines, hide_ids
 from everfold.core.memory.items import Item
 from everfold.core.memory.topics import Dream, Topic
 from everfold.ports.memory import MemoryStore
-from everfold.services.dreams.read_dream import read_items
 
 Change = Literal["added", "changed", "removed"]
 
@@ -40,7 +39,7 @@ async def diff_dream(store: MemoryStore, dream: Dream) -> tuple[TopicDiff, ...]:
     for topic in dream.topics:
         rows = histories.get(topic.id, ())
         former = next((one for one in rows if one.revision == topic.revision - 1), None)
-        items = [item for item in await read_items(store, topic.sources) if item.user_id == dream.user_id]
+        items = [item for item in await store.read_items(topic.sources) if item.user_id == dream.user_id]
         diffs.append(_diff(topic, former, tuple(items)))
     return tuple(diffs)
 

@@ -16,7 +16,6 @@ from everfold.core.observation.events import DreamJudged
 from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
-from everfold.services.dreams.read_dream import read_items
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -111,7 +110,7 @@ async def _plan_change(
 
 async def _read_sources(store: MemoryStore, topics: Sequence[Topic]) -> list[Item]:
     """The items that topics with an end were made of."""
-    return await read_items(store, [id_ for topic in topics if topic.expires_at for id_ in topic.sources])
+    return await store.read_items([id_ for topic in topics if topic.expires_at for id_ in topic.sources])
 
 
 async def _list_approved(store: MemoryStore, dream: Dream, head: MemoryVersion) -> tuple[Topic, ...]:

@@ -258,12 +258,8 @@ async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone
         dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
         files=tuple(await store.read_files(user_id)),
     )
-    sources: dict[ItemId, Item] = {}
-    for id_ in past.list_wanted((item.id for item in items), gone.words):
-        try:
-            sources[id_] = (await store.list_revisions(id_))[-1]
-        except NotFoundError:
-            continue  # a topic that was imported without its items
+    wanted = past.list_wanted((item.id for item in items), gone.words)  # a topic may be imported without its items
+    sources = {item.id: item for item in await store.read_items(list(wanted))}
     return plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
 
 

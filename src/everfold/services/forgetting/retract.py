@@ -170,15 +170,11 @@ async def _plan_memory(
     """The items that only these messages support, expired; None where there are none."""
     record = live.record
     head = await store.read_memory_version(record.user_id)
-    found: dict[ItemId, Item] = {}
-    for seq in seqs:
-        for item in await store.find_quoting(record.id, seq):
-            if item.id not in found:
-                found[item.id] = (await store.list_revisions(item.id))[-1]
+    quoting = {item.id: item for seq in seqs for item in await store.find_quoting(record.id, seq)}
     gone = {(record.id, seq) for seq in seqs}
     items = [
         replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
-        for item in found.values()
+        for item in quoting.values()
         if item.status in {"active", "quarantined"} and await _is_unsupported(store, item, gone)
     ]
     if not items:

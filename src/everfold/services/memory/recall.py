@@ -5,6 +5,7 @@ has few. What an embedder found near in meaning comes in as keys, and is read he
 this user's, for this agent, current, and not in the window already.
 """
 
+from asyncio import gather
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -212,25 +213,23 @@ class Recalling:
 
     async def search(self, limit_count: int) -> tuple[list[Recalled], ...]:
         """What words find, a list for each kind."""
-        messages = await self._search_messages(limit_count)
         if self.session_id is not None:
-            return (messages,)
-        return messages, await self._search_items(limit_count), await self._search_topics()
+            return (await self._search_messages(limit_count),)
+        return tuple(
+            await gather(self._search_messages(limit_count), self._search_items(limit_count), self._search_topics())
+        )
 
     async def read_near(self, keys: Sequence[RecallKey]) -> list[Recalled]:
         """The entries with these keys that this user and agent may see, in their order."""
-        found: dict[RecallKey, Recalled] = {}
+        wanted = [key for key in keys if not self._is_hidden(key)]
         seqs: dict[SessionId, list[int]] = {}
-        for key in keys:
-            if self._is_hidden(key):
-                continue
-            if key.kind == "message":
-                seqs.setdefault(SessionId(key.id), []).append(key.seq)
-            elif (entry := await self._read_entry(key)) is not None:
-                found[key] = entry
-        for session_id, wanted in seqs.items():
+        for key in (one for one in wanted if one.kind == "message"):
+            seqs.setdefault(SessionId(key.id), []).append(key.seq)
+        found = await self._read_items([ItemId(key.id) for key in wanted if key.kind == "item"])
+        found |= await self._read_topics({key.id for key in wanted if key.kind == "topic"})
+        for session_id, own in seqs.items():
             if await self._is_own_session(session_id):
-                found |= {entry.key: entry for entry in await self._read_messages(session_id, wanted)}
+                found |= {entry.key: entry for entry in await self._read_messages(session_id, own)}
         return [found[key] for key in keys if key in found]
 
     async def _search_messages(self, limit_count: int) -> list[Recalled]:
@@ -268,17 +267,22 @@ class Recalling:
             self.topics = [show_topic(topic, self.now) for topic in texts[:MOST_TOPICS]]
         return self.topics
 
-    async def _read_entry(self, key: RecallKey) -> Recalled | None:
-        """An item or a topic, where it is to be seen."""
-        if key.kind == "topic":
-            topics = await self._list_topics()
-            return next((recall_topic(one) for one in topics if one.id == key.id and one.is_current(self.now)), None)
-        try:
-            item = (await self.store.list_revisions(ItemId(key.id)))[-1]
-        except NotFoundError:
-            return None
-        is_own = item.user_id == self.user_id and (item.tier == "user" or item.agent_id == self.agent_id)
-        return recall_item(item) if is_own and self._may_show(item) else None
+    async def _read_items(self, ids: Sequence[ItemId]) -> dict[RecallKey, Recalled]:
+        """The items that are to be seen."""
+        entries = [
+            recall_item(item)
+            for item in await self.store.read_items(ids)
+            if item.user_id == self.user_id
+            and (item.tier == "user" or item.agent_id == self.agent_id)
+            and self._may_show(item)
+        ]
+        return {entry.key: entry for entry in entries}
+
+    async def _read_topics(self, ids: Collection[str]) -> dict[RecallKey, Recalled]:
+        """The topics that are to be seen."""
+        topics = await self._list_topics() if ids else []
+        entries = [recall_topic(topic) for topic in topics if topic.id in ids and topic.is_current(self.now)]
+        return {entry.key: entry for entry in entries}
 
     def _may_show(self, item: Item) -> bool:
         return item.is_current(self.now) and self._is_new(recall_item(item))

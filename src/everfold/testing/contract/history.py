@@ -281,6 +281,8 @@ class HistoryContract:
         assert await find_newest(store, "red anchor") == []
         assert await find_newest(store, "?!", ADA, BEN) == []
         assert await find_newest(store, "red anchor green", ADA, BEN) == []
+        await append_wires(store, ben.id, user("東京の駅で"), user("東京 駅"))
+        assert await find_newest(store, "東京 駅", ADA, BEN) == [(BEN, ben.id, 4), (BEN, ben.id, 3)]
 
     async def test_a_search_of_users_is_narrowed(self, store: Store) -> None:
         """Agents, roles and times leave out what they do not admit, and newer messages that they leave out take no place."""

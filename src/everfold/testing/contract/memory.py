@@ -189,6 +189,16 @@ class ItemContract:
         assert await store.list_items(ADA, None, limit_count=9) == revisions[-1:]
         assert await store.list_revisions(first.id) == revisions
 
+    async def test_items_are_read_by_their_ids(self, store: Store) -> None:
+        """The newest revisions, of whomever and whatever their status, in the order asked for, each once; the others are left out."""
+        first, gone, other = item("itm_1"), item("itm_2", status="superseded"), item("itm_3", user_id=BEN)
+        await put(store, first, gone)
+        await put(store, newest := replace(first, revision=2, statement="Two."))
+        await put(store, other)
+        asked = [other.id, ItemId("itm_9"), first.id, gone.id, first.id]
+        assert await store.read_items(asked) == [other, newest, gone]
+        assert await store.read_items([]) == []
+
     async def test_a_stale_revision_is_refused(self, store: Store) -> None:
         """A revision that does not come after the newest one is not written, even over the right head."""
         await put(store, item("itm_1", revision=3))

@@ -207,9 +207,9 @@ async def test_a_job_that_fails_is_told_and_lets_go(database_url: str) -> None:
     await queue.close()
 
 
-async def test_several_open_it_at_once(database_url: str) -> None:
+async def test_several_open_it_at_once(bare_database_url: str) -> None:
     """One of them makes the tables, and the others find them."""
-    queues = await asyncio.gather(*(open_queue(database_url, on_error=raise_it) for _ in range(4)))
+    queues = await asyncio.gather(*(open_queue(bare_database_url, on_error=raise_it) for _ in range(4)))
     await queues[0].defer(WakeSession(session_id=ONE))
     assert [(await queue.count())["todo"] for queue in queues] == [1] * 4
     for queue in queues:
@@ -294,3 +294,24 @@ async def test_a_job_that_its_living_worker_does_not_know_is_done(queue: JobQueu
         await queue.defer(ExtractSession(session_id=ONE))
         await wait_until_empty(queue)
     assert Counter(job.name for job in done) == {TWO: 1, ONE: 1, ExtractSession(session_id=ONE).name: 1}
+
+
+async def test_a_job_that_was_done_again_meanwhile_ends(queue: JobQueue, database_url: str) -> None:
+    """Where another worker has ended the job of a slow one, the slow one's end of it is no error, and it goes on."""
+    begun, gate, done = asyncio.Event(), asyncio.Event(), list[Job]()
+
+    async def do(job: Job) -> None:
+        begun.set()
+        await gate.wait()
+        done.append(job)
+
+    async with working(queue, do):
+        await queue.defer(WakeSession(session_id=ONE))
+        await begun.wait()
+        with psycopg.connect(database_url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+            connection.execute(f"DELETE FROM {SCHEMA}.procrastinate_jobs")
+        gate.set()
+        await until(lambda: done)
+        await queue.defer(WakeSession(session_id=TWO))
+        await wait_until_empty(queue)
+    assert done == [WakeSession(session_id=ONE), WakeSession(session_id=TWO)]

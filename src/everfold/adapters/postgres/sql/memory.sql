@@ -13,3 +13,7 @@ SELECT content, key FROM memory_audit
 WHERE user_key = :user_key AND (at, key) < (:before, :ordinal) AND action = :action
 ORDER BY at DESC, key DESC
 LIMIT :limit_count;
+
+-- name: read_items
+-- :ids is a JSON list.
+SELECT content FROM items WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));

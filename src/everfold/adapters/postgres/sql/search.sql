@@ -49,15 +49,20 @@ DELETE FROM message_words WHERE user_key = :user_key AND message_id IN (
 
 -- name: search_messages
 -- Messages that hold any of :terms, those that hold the rarest of them and of :others first: as many as the core ranks. Each
--- term is looked up by itself, so that what is read grows with what the terms find; only the best are looked at whole.
+-- term is looked up by itself, so that what is read grows with what the terms find; only the best are looked at whole. The words
+-- of a long message lie outside of its row: `strip` has them read once for all :others, not once for each.
 WITH others AS MATERIALIZED (SELECT term, weight FROM read_terms(:others, :other_weights)),
 best AS MATERIALIZED (
     SELECT found.message_id
     FROM read_terms(:terms, :weights) AS asked
     CROSS JOIN LATERAL (
-        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE words @@ others.term) AS others_weight
-        FROM message_words
-        WHERE words @@ asked.term
+        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE held.words @@ others.term) AS others_weight
+        FROM (
+            SELECT user_key, message_id, CASE WHEN EXISTS (SELECT 1 FROM others) THEN strip(words) END AS words
+            FROM message_words
+            WHERE words @@ asked.term
+            OFFSET 0
+        ) AS held
         OFFSET 0
     ) AS found
     WHERE found.user_key = :user_key
@@ -86,9 +91,13 @@ best AS MATERIALIZED (
     SELECT found.message_id
     FROM read_terms(:terms, :weights) AS asked
     CROSS JOIN LATERAL (
-        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE words @@ others.term) AS others_weight
-        FROM message_words
-        WHERE words @@ asked.term
+        SELECT user_key, message_id, (SELECT coalesce(sum(weight), 0) FROM others WHERE held.words @@ others.term) AS others_weight
+        FROM (
+            SELECT user_key, message_id, CASE WHEN EXISTS (SELECT 1 FROM others) THEN strip(words) END AS words
+            FROM message_words
+            WHERE words @@ asked.term
+            OFFSET 0
+        ) AS held
         OFFSET 0
     ) AS found
     CROSS JOIN LATERAL (SELECT said_at, role FROM messages WHERE user_key = :user_key AND id = found.message_id LIMIT 1) AS messages
@@ -194,11 +203,11 @@ LIMIT :limit_count;
 
 -- name: count_message_terms
 -- About how many messages and words a user has; then how many messages hold each of :terms, in their order. Every term has
--- the user's key in front. Counted are up to :most_count, since each is a look at the table; what more messages hold is
--- estimated from some, spread over all, and is not counted where those let expect twice as many. How many messages there are is
--- known from their newest numbers, and how long from the first.
+-- the user's key in front. Each message counted is a look at the table: in a log of more than :most_count, some that are spread
+-- over all of it are looked at before, and a term of which they let expect as many is not counted but estimated from them. How many
+-- messages there are is known from their newest numbers, and how long from the first.
 WITH sample AS MATERIALIZED (
-    SELECT picked.words
+    SELECT strip(picked.words) AS words
     FROM (SELECT min(message_id) AS first, max(message_id) AS last FROM message_words WHERE user_key = :user_key) AS ends
     CROSS JOIN generate_series(first, last, greatest((last - first) / 300, 1)) AS point
     CROSS JOIN LATERAL (
@@ -224,11 +233,11 @@ size AS MATERIALIZED (
 ),
 asked AS MATERIALIZED (
     SELECT
-        given.place, CAST(given.term AS TSQUERY) AS term, (
-            SELECT CAST(avg(CAST(words @@ CAST(given.term AS TSQUERY) AS INTEGER)) * (SELECT documents_count FROM size) AS BIGINT)
-            FROM sample
-        ) AS estimate
-    FROM unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS given (term, place)
+        given.place, CAST(given.term AS TSQUERY) AS term, CASE WHEN size.documents_count <= :most_count THEN 0 ELSE (
+            SELECT CAST(avg(CAST(words @@ CAST(given.term AS TSQUERY) AS INTEGER)) * size.documents_count AS BIGINT) FROM sample
+        ) END AS estimate
+    FROM size
+    CROSS JOIN unnest(string_to_array(:terms, E'\n')) WITH ORDINALITY AS given (term, place)
 )
 SELECT documents_count, words_count
 FROM (
@@ -248,7 +257,7 @@ FROM (
         SELECT count(*) AS entries_count
         FROM (
             SELECT user_key FROM message_words
-            WHERE words @@ asked.term AND asked.estimate < 2 * CAST(:most_count AS BIGINT)
+            WHERE words @@ asked.term AND asked.estimate < :most_count
             LIMIT CAST(:most_count AS BIGINT)
         ) AS found
         WHERE user_key = :user_key

@@ -21,3 +21,7 @@ LEFT JOIN sessions ON sessions.user_key = extractions.user_key AND sessions.id =
 WHERE extractions.user_key = :user_key AND extractions.agent_key = :agent_key AND ordinal < :before_ordinal
 ORDER BY ordinal DESC
 LIMIT :limit_count;
+
+-- name: read_items
+-- :ids is a JSON list.
+SELECT content FROM items WHERE id IN (SELECT value FROM json_each(:ids));

@@ -123,8 +123,8 @@ function HitsOfAll({ question, agent, only }) {
   });
   useEffect(() => { search.run(); return () => stop.current?.abort(); }, []);
   const { hits, users, cursor } = found, isWhole = cursor === null;
-  if (cursor === undefined && !search.problem) return html`<${Loading} />`;
-  const looked = isWhole ? (users === 1 ? "the only user" : `all ${number(users)} users`) : `the first ${number(users)} users`;
+  if (cursor === undefined) return search.problem ? html`<${Failure} problem=${search.problem} retry=${search.run} />` : html`<${Loading} />`;
+  const looked = isWhole ? (users === 1 ? "the only user" : `all ${number(users)} users`) : `the first ${plural(users, "user")}`;
   return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${looked}`} hint=${isWhole && "No message holds all of these words."} />
     <${Failure} problem=${search.problem} />
     ${!isWhole && html`<div class="more-row" aria-busy=${search.isBusy ? "true" : undefined}>${search.isBusy
