@@ -122,7 +122,7 @@ async def test_a_worker_goes_on_where_another_was_killed(
                     assert (done["id"], done["digest_kind"], done["attempts"]) == (held["id"], "abstractive", 2)
                     while talk.wires:
                         await talk.say()
-                    _, *others = await talk.until("done", "ready")  # a digest that is written may wait for a cache break
+                    _, *others = await talk.until("done", "ready")  # a written digest may wait for a cache break
                     assert len(others) > 2
                     assert all(one["attempts"] <= 1 for one in others)  # none was begun beside its first attempt
                     assert living.stop() == 0
