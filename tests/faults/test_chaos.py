@@ -23,6 +23,7 @@ import pytest
 from tests.forks import Forks
 from tests.server.processes import Process, starting
 from tests.server.test_workers import SERVE, configure
+from tests.support.postgres import durable
 from tests.support.proofs import list_all_compactions
 from tests.support.waiting import until
 
@@ -199,11 +200,8 @@ class Client:
 @pytest.fixture
 def durable_url(database_url: str) -> Iterator[str]:
     """A database that has what it acknowledged also after a crash of its processes."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("ALTER DATABASE postgres SET synchronous_commit = on")
-    yield database_url
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("ALTER DATABASE postgres RESET synchronous_commit")
+    with durable(database_url):
+        yield database_url
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """A way to PostgreSQL that breaks off where a test says."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
@@ -23,12 +23,14 @@ class Cutter:
     Attributes:
         url: By which the server is reached over this socket.
         place: Where the next connection breaks off; None when it has.
+        before: What happens meanwhile, before the client learns that its connection is lost.
     """
 
     def __init__(self, url: str, folder: Path) -> None:
         given = conninfo_to_dict(url)
         self.url = f"postgresql://{given['user']}@/{given['dbname']}?host={folder}"
         self.place: Place | None = None
+        self.before: Callable[[], None] = lambda: None
         self._server = str(Path(str(given["host"])) / _SOCKET)
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(str(folder / _SOCKET))
@@ -64,6 +66,7 @@ class Cutter:
                     break
             else:
                 return
+            self.before()
             self.place = None
             for one in (client, server):  # the other thread holds them too: to close them is not enough
                 with suppress(OSError):

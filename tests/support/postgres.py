@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -58,6 +60,29 @@ def renew_database(url: str) -> None:
     with _minding(url) as connection:
         connection.execute("DROP DATABASE postgres WITH (FORCE)")
         connection.execute("CREATE DATABASE postgres TEMPLATE made STRATEGY FILE_COPY")
+
+
+@contextmanager
+def durable(url: str) -> Iterator[None]:
+    """Within it a database has what it acknowledged also after a crash of its server."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER DATABASE postgres SET synchronous_commit = on")
+    yield
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER DATABASE postgres RESET synchronous_commit")
+
+
+def crash(url: str) -> None:
+    """Kill the process of one connection, after which the whole server begins again from its log; back when it serves."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        os.kill(connection.info.backend_pid, signal.SIGKILL)
+        with suppress(psycopg.OperationalError):
+            while True:
+                connection.execute("SELECT pg_sleep(0.01)")
+    while True:
+        with suppress(psycopg.OperationalError), psycopg.connect(url):
+            return
+        time.sleep(0.05)
 
 
 @contextmanager

@@ -4,8 +4,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.support.cutting import Cutter, Place, cutting
+from tests.support.postgres import crash, durable
 
 import everfold
 from everfold import Session
@@ -62,4 +64,61 @@ async def test_a_commit_that_nobody_knows_of_is_settled_by_the_client_id(
             with pytest.raises(StoreUnavailableError, match="same client ids"):
                 await session.append(user("The second one."), client_ids=["mine"])
         assert await session.append(user("The second one."), client_ids=["mine"]) == [2]
+        assert (await session.verify()).is_sound
+
+
+@pytest.fixture
+def lazy_url(database_url: str) -> Iterator[str]:
+    """A durable database whose server writes its log when something is committed, and no sooner."""
+    with durable(database_url):
+        _set(database_url, "ALTER SYSTEM SET wal_writer_delay = '10s'")
+        yield database_url
+        _set(database_url, "ALTER SYSTEM RESET wal_writer_delay")
+
+
+def _set(url: str, statement: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement)
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def _give_away(url: str, transaction_id: int) -> None:
+    """Have transactions committed until one has had this id."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        while (
+            connection.execute("SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)").fetchall()[0][0]
+            < transaction_id
+        ):
+            pass
+
+
+@pytest.mark.parametrize("is_given_away", [False, True])
+async def test_a_commit_that_a_crash_took_is_not_taken_for_another_one(
+    cutter: Cutter, lazy_url: str, *, is_given_away: bool
+) -> None:
+    """What was appended while the server crashed is in the log or refused, also where another transaction got its id."""
+
+    def crash_and_go_on() -> None:
+        with psycopg.connect(lazy_url) as connection:
+            query = (
+                "SELECT CAST(CAST(backend_xid AS TEXT) AS BIGINT) FROM pg_stat_activity WHERE backend_xid IS NOT NULL"
+            )
+            [(transaction_id,)] = connection.execute(query).fetchall()
+        crash(lazy_url)
+        if is_given_away:
+            _give_away(lazy_url, transaction_id)
+
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        cutter.place, cutter.before = "unsent", crash_and_go_on
+        problem = ""
+        try:
+            await session.append(user("The second one."), client_ids=["mine"])
+        except StoreUnavailableError as error:
+            problem = str(error)
+            await session.append(user("The second one."), client_ids=["mine"])
+        assert not problem or (is_given_away and "same client ids" in problem)
+        assert cutter.place is None
+        assert await _read(session) == ["The first one.", "The second one."]
         assert (await session.verify()).is_sound

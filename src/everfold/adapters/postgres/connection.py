@@ -69,6 +69,7 @@ class Database:
         self.places = Places(self)
         self.keys = OwnerKeys()
         self.commit: int | None = None
+        self.server_life: int | None = None
         self._transaction_id: int | None = None
         self._locked: set[int] = set()
         connection.adapters.register_dumper(int, Int8Dumper)
@@ -198,10 +199,28 @@ class Database:
         [(transaction_id,)] = cast("list[tuple[int | None]]", self.rows("find_transaction"))
         return transaction_id
 
-    def read_transaction_status(self, transaction_id: int) -> str | None:
-        """How a transaction ended: "committed", "aborted" or "in progress"; None where the server does not know any more."""
-        row = self.row("read_transaction_status", transaction_id=transaction_id)
-        return None if row is None else cast("str | None", row[0])
+    def read_server_life(self) -> int | None:
+        """What is another number after each crash of the server, and on a server that has taken its place; None where it has none."""
+        row = self.row("read_server_life")
+        return None if row is None else cast("int | None", row[0])
+
+    def read_transaction_status(self, transaction_id: int, server_life: int | None) -> str | None:
+        """How a transaction ended: "committed", "aborted" or "in progress"; None where the server does not know.
+
+        A crash takes the ids of what was not written out yet, and they are given again: that one of them was committed says
+        nothing of the transaction that had it before.
+
+        Args:
+            transaction_id: The transaction's.
+            server_life: That of the connection that it ran on.
+        """
+        query = self.queries["read_transaction_status"]
+        try:
+            [(status,)] = self.connection.execute(query, {"transaction_id": transaction_id}).fetchall()
+        except errors.InvalidParameterValue:  # nobody has had this id since the crash
+            return "aborted"
+        is_another_life = server_life is None or server_life != self.server_life
+        return None if status == "committed" and is_another_life else cast("str | None", status)
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""

@@ -58,7 +58,8 @@ class PostgresConnections(Connections):
             raise
 
     def _configure(self, connection: Connection) -> None:
-        self._databases[connection] = Database(connection, self.path)
+        database = self._databases[connection] = Database(connection, self.path)
+        database.server_life = database.read_server_life()
 
     def _shut(self) -> None:
         if os.getpid() != self._process_id:

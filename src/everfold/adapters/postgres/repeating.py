@@ -1,10 +1,11 @@
 """Repeating: a piece of work is done again where the server or the way to it ended it, and never twice.
 
 What was lost before its commit was sent has left nothing behind, so it is done again. A commit that got no answer may
-have come through: another connection asks how the transaction ended.
+have come through: another connection asks how the transaction ended. Where the server crashed meanwhile it may have given
+the transaction's id to another one, so that "committed" says nothing then, and the error tells what to do.
 
 Source: PostgreSQL's documentation of serialization failures, which are to be tried again, and of `pg_xact_status`, which
-is made for a commit whose answer was lost.
+is made for a commit whose answer was lost; pgsql-hackers, "Is txid_status() actually safe?" (2021), of ids given again.
 """
 
 import random
@@ -41,10 +42,12 @@ class UnansweredError(Exception, Generic[T]):
 
     Attributes:
         transaction_id: By which another connection learns how it ended.
+        server_life: That of the lost connection.
         done: What the work gave, if it was committed.
     """
 
     transaction_id: int
+    server_life: int | None
     done: T
 
 
@@ -65,7 +68,7 @@ def repeat(take: Take, work: Callable[[Database], T], *, path: str) -> T:
                 if time.monotonic() + pause > ends_at or not (database.is_lost or _was_ended(error)):
                     raise
                 unanswered = None
-        if unanswered is not None and _has_committed(take, unanswered.transaction_id, path=path):
+        if unanswered is not None and _has_committed(take, unanswered, path=path):
             return unanswered.done
         time.sleep(pause)
     raise AssertionError("pauses have no end")
@@ -83,7 +86,7 @@ def commit(database: Database, work: Callable[[Database], T]) -> T:
             done.append(work(database))
     except psycopg.Error as error:
         if database.commit is not None and database.is_lost:
-            raise UnansweredError(database.commit, done[0]) from error
+            raise UnansweredError(database.commit, database.server_life, done[0]) from error
         raise
     return done[0]
 
@@ -93,20 +96,24 @@ def _was_ended(error: Exception) -> bool:
     return isinstance(error, (errors.DeadlockDetected, errors.SerializationFailure))
 
 
-def _has_committed(take: Take, transaction_id: int, *, path: str) -> bool:
+def _has_committed(take: Take, lost: UnansweredError[T], *, path: str) -> bool:
     """Whether a transaction was committed, asked for until the server has ended it."""
+
+    def ask(database: Database) -> str | None:
+        return database.read_transaction_status(lost.transaction_id, lost.server_life)
+
     ends_at = time.monotonic() + REPEAT_SECS
     status: str | None = "in progress"
     try:
         for pause in _list_pauses():
-            status = repeat(take, lambda database: database.read_transaction_status(transaction_id), path=path)
+            status = repeat(take, ask, path=path)
             if status != "in progress" or time.monotonic() + pause > ends_at:
                 break
             time.sleep(pause)
     except (psycopg.Error, StoreError) as error:
-        raise _unknown(path, transaction_id) from error
+        raise _unknown(path, lost.transaction_id) from error
     if status not in ("committed", "aborted"):
-        raise _unknown(path, transaction_id)
+        raise _unknown(path, lost.transaction_id)
     return status == "committed"
 
 

@@ -45,3 +45,7 @@ SELECT CAST(CAST(pg_current_xact_id_if_assigned() AS TEXT) AS BIGINT);
 
 -- name: read_transaction_status
 SELECT pg_xact_status(CAST(CAST(:transaction_id AS TEXT) AS XID8));
+
+-- name: read_server_life
+-- The server's statistics begin anew with each recovery from a crash.
+SELECT CAST(EXTRACT(EPOCH FROM stats_reset) * 1000000 AS BIGINT) FROM pg_stat_bgwriter;
