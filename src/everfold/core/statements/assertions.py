@@ -39,6 +39,7 @@ _APOSTROPHES: Final = (
     (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
     (re.compile(r"\b(I|we|you|they|it|he|she|that|there)'ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(I|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
+    (re.compile(r"\b(I|we|he|she|they)'d (?=like|love|prefer|rather)", re.IGNORECASE), r"\1 would "),
     (re.compile(r"\b([jnlmscd]|qu)'(?=[^\W\d_])", re.IGNORECASE), r"\1e "),
 )
 _CONTRACTIONS: Final = (
@@ -104,7 +105,8 @@ POINTERS: Final = list_word_set(
     "it that this they these those he she es das er sie ce cela ça eso esto él ella esso dat het hij zij isso ele ela это"
 )
 _STOP: Final = (
-    list_word_set(
+    (BE | HAVE) - {"son", "bin", "hat"}
+    | list_word_set(
         "a an the my our of to for with by and or but as than so at on in from into be been being do does did not no never that this it there"
         " which who will would shall should can could may might must has have had just please any more longer 's i we me us"
         " der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner unser unsere und oder aber mit von vom zu zum zur"
@@ -113,7 +115,6 @@ _STOP: Final = (
         " ma con per da di nel nella al alla alle ai non più si io het een mijn onze ons en of maar met van voor te naar bij op om niet geen meer langer"
         " ik o os um uma meu minha nosso nossa mas com por para no na em às ao não mais eu мой моя мы я и а но в на с не больше 我 的 了 着 私 の"
     )
-    | BE
     | POINTERS
     | list_word_set("you him them himself herself itself decided agreed decide")
 )
@@ -216,7 +217,7 @@ def _lower(at: int, word: str) -> str:
     """A word in lower case; a letter that names a thing ("server A") stays apart from the word, and a month from "may"."""
     if at > 0 and word == "May":
         return "mai"
-    if word in _NAMES_TOO and (at > 0 or word == "Ben"):
+    if word in _NAMES_TOO and (at > 0 or word in ("Ben", "Ella")):
         return f"#{word.lower()}"
     is_letter = at > 0 and len(word) == 1 and word.isupper() and word != "I"
     return f"#{word.lower()}" if is_letter else word.lower()
@@ -241,7 +242,16 @@ def _find_verb(tokens: Sequence[str], raw: Sequence[str]) -> int:
     if at >= 0 or not tokens:
         return at
     start = 1 if tokens[0] in _ADVERBS else 0
-    return start if _is_order(tokens[start:]) else -1
+    return start if _is_order(tokens[start:]) else _find_verb_of_several(tokens)
+
+
+def _find_verb_of_several(tokens: Sequence[str]) -> int:
+    """The place of the verb behind an article and a noun in "-s", where no other verb is known; -1 without one."""
+    at = next((at for at in range(1, min(len(tokens), _LATE)) if tokens[at].endswith("s") and tokens[at].isalpha()), 0)
+    if tokens[0] not in _OWNERS - {"a", "an"} or not at or not _NO_ORDERS.isdisjoint(tokens[1 : at + 1]):
+        return -1
+    at = next((at for at in range(at + 1, len(tokens)) if not is_adverb(tokens[at])), 0)
+    return at if 0 < at < len(tokens) - 1 and tokens[at].isalpha() and tokens[at] not in _NO_ORDERS | _JOINERS else -1
 
 
 def _is_order(tokens: Sequence[str]) -> bool:
@@ -263,9 +273,9 @@ _NO_ADVERBS: Final = list_word_set("fly apply reply rely supply family only earl
 _JOINERS: Final = list_word_set("and or und oder et ou y o e en of")
 _OWNERS: Final = list_word_set("the a my our his her their your")
 """Behind these "son" is a child, not the Spanish verb."""
-_NAMES_TOO: Final = frozenset(("Ben", "Per", "Al"))
+_NAMES_TOO: Final = frozenset(("Ben", "Per", "Al", "Ella"))
 """Names that are words of grammar in another language."""
-_NOUNS_TOO: Final = list_word_set("part sale")
+_NOUNS_TOO: Final = list_word_set("part sale son bin hat")
 """Verbs of other languages that are nouns behind an English article."""
 _LATE: Final = 6
 
@@ -289,10 +299,10 @@ def _may_be_verb(tokens: Sequence[str], at: int) -> bool:
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """Whether a word is a verb here: one behind an article is a noun, but for those that are never."""
     word = tokens[at]
-    follows, last = tokens[at + 1 : at + 2], tokens[at - 1] if at else ""
+    follows = tokens[at + 1 : at + 2]
     if word in _NOUNS_TOO and not _OWNERS.isdisjoint(tokens[:at]):
         return False
-    if follows == ("'s",) or (word == "son" and last in _OWNERS):
+    if follows == ("'s",):
         return False
     if word not in BE | HAVE and ((follows and follows[0] in BE) or _is_noun(tokens, at)):
         return False

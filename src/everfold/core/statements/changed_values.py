@@ -14,11 +14,9 @@ Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `te
 """
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everfold.core.statements.assertions import (
-    POINTERS,
     Assertion,
     list_stems,
     read_assertion,
@@ -37,36 +35,32 @@ from everfold.core.statements.changes import (
     tells_cause,
 )
 from everfold.core.statements.clause_values import counts_same, list_left
+from everfold.core.statements.ended_states import has_ended_state
 from everfold.core.statements.frames import (
     GENERIC,
     LIGHT,
     TIMES,
     Frame,
-    Phrase,
     list_own_names,
     make_plain,
     read_frame,
     turn_around,
-    turn_to_place,
 )
 from everfold.core.statements.given_up import list_given_up, split_clauses
 from everfold.core.statements.left_behind import is_given_up, points_to_given_up
-from everfold.core.statements.moved_values import are_comparable, is_changed_to, is_exchanged, list_changed_words
+from everfold.core.statements.likings import STARTING, is_liked_otherwise
+from everfold.core.statements.moved_values import is_changed_to, is_exchanged, list_changed_words
 from everfold.core.statements.other_things import covers_subject, names_another
 from everfold.core.statements.quotes import NOTHING
+from everfold.core.statements.restated_values import is_restated
 from everfold.core.statements.rules import list_word_set
+from everfold.core.statements.short_names import name_in_short
 from everfold.core.statements.single_values import (
     MANY_VERBS,
-    PLACES,
-    differs_in_one,
     has_one_name,
-    has_opposite_state,
-    has_same_subject,
     is_denied_now,
-    is_of_adjective,
 )
 from everfold.core.statements.slots import (
-    STATES,
     ValueSort,
 )
 from everfold.core.text.patterns import compile_pattern
@@ -94,49 +88,43 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         return False
     if is_denied:
         return _is_affirmed(told, frame)
-    if is_denied_now(told, frame) or is_exchanged(told, frame):
+    if is_denied_now(told, frame) or is_exchanged(told, frame) or is_liked_otherwise(told, frame):
         return True
     if CORRECTS.search(told):
         frame = frame._replace(is_past=False)
-    if frame.verb in _DISLIKES | _LIKES and _is_liked_otherwise(told, frame):
-        return True
     if words.isdisjoint(make_plain(frame.clause.content)):
         return False
-    gone = NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
+    if _is_left(told, words, frame, is_near=is_near) or _has_changed(told, words, frame):
+        return True
+    short = name_in_short(told, words, frame) if is_near and _tells_change(told) else None
+    return short is not None and _has_changed(told, words, short)
+
+
+def _is_left(told: str, words: frozenset[str], frame: Frame, *, is_near: bool) -> bool:
+    """Whether what the older one says is given up, ended, or what somebody else does now."""
     return (
         any(is_given_up(one, told, words, frame) for one in list_given_up(told))
         or (is_near and any(points_to_given_up(one, words, frame) for one in list_given_up(told)))
-        or has_opposite_state(told, words, frame)
-        or is_changed_to(told, words, frame)
-        or _has_another_value(told, words, frame)
+        or has_ended_state(told, words, frame)
         or _has_another_holder(told, words, frame)
         or _has_another_actor(told, frame)
         or _has_new_one(told, frame)
-        or any(_is_restated(one, other, words, gone) for one, other in _pair_frames(told, frame))
     )
 
 
-def _pair_frames(told: str, said: Frame) -> Iterator[tuple[Frame, Frame]]:
-    """Each clause of the newer statement that denies nothing beside the older one, both also turned around."""
-    for clause in dict.fromkeys((told, *_list_whole_clauses(told, said))):
-        plain = " ".join(SOFT_MARKS.sub(" ", LEADS.sub("", clause)).split()).strip(" ,.")
-        frame = None if DENIALS.search(plain) else read_frame(plain)
-        for one in (frame, frame and turn_around(frame), frame and turn_to_place(frame)):
-            for other in (said, turn_around(said), turn_to_place(said)):
-                if one is not None and other is not None:
-                    yield one, other
+def _has_changed(told: str, words: frozenset[str], frame: Frame) -> bool:
+    """Whether another value is told of what the older one speaks of."""
+    gone = NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
+    return (
+        is_changed_to(told, words, frame)
+        or _has_another_value(told, words, frame)
+        or is_restated(told, frame, words, gone)
+    )
 
 
-def _list_whole_clauses(told: str, said: Frame) -> Iterator[str]:
-    """The clauses of a statement; one that begins with the older one's verb has the subject of the clause before it."""
-    verb, subject = said.clause.tokens[said.clause.verb_at], ""
-    for part in split_clauses(told):
-        clause = read_assertion(part)
-        if subject and stem(clause.tokens[0] if clause.tokens else "") == stem(verb):
-            yield f"{subject} {part}"
-        else:
-            subject = " ".join(clause.raw[: clause.verb_at]) if clause.verb_at > 0 else subject
-            yield part
+def _tells_change(told: str) -> bool:
+    """Whether a statement says that something has changed or was wrong, in more than "now"."""
+    return compile_pattern(CHANGE).search(told.lower()) is not None or CORRECTS.search(told) is not None
 
 
 _HAS_NONE: Final = re.compile(r"(?i)\b(?:has|have|is|are|with) no\b")
@@ -154,31 +142,12 @@ def _names_value(told: str, frame: Frame) -> bool:
 
 def _is_affirmed(told: str, frame: Frame) -> bool:
     """Whether a clause affirms what the older one denies, with the same words."""
-    content = make_plain(frame.clause.content) - LIGHT - _STARTING
+    content = make_plain(frame.clause.content) - LIGHT - STARTING
     clauses = [read_assertion(SOFT_MARKS.sub(" ", part)) for part in split_clauses(told) if not DENIALS.search(part)]
     return len(content) > 0 and any(
-        make_plain(clause.content) - LIGHT - _STARTING == content and clause.is_first == frame.clause.is_first
+        make_plain(clause.content) - LIGHT - STARTING == content and clause.is_first == frame.clause.is_first
         for clause in clauses
     )
-
-
-def _is_liked_otherwise(told: str, frame: Frame) -> bool:
-    """Whether what was liked is disliked now, or the other way round."""
-    opposite = _LIKES if frame.verb in _DISLIKES else _DISLIKES
-    thing = make_plain(frame.clause.content) - {frame.verb}
-    return any(
-        thing == make_plain(clause.content) - LIGHT - _STARTING - opposite
-        and bool(make_plain(clause.content) & opposite)
-        for clause in map(read_assertion, split_clauses(SOFT_MARKS.sub(" ", told)))
-        if clause.is_first == frame.clause.is_first and not DENIALS.search(" ".join(clause.tokens))
-    )
-
-
-_LIKES: Final = make_plain(frozenset(map(stem, "like love enjoy adore appreciate".split())))
-_DISLIKES: Final = make_plain(frozenset(map(stem, "hate dislike detest loathe despise".split())))
-_STARTING: Final = frozenset(
-    map(stem, "start begin resume learn grow come return back actually quite finally buy".split())
-)
 
 
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
@@ -326,89 +295,3 @@ def _stands_for_purpose(missing: frozenset[str], frame: Frame) -> bool:
     return frame.verb != stem("work") and any(
         missing & phrase.words and phrase.join in _FOR for phrase in frame.phrases
     )
-
-
-def _is_restated(newer: Frame, older: Frame, words: frozenset[str], gone: frozenset[str]) -> bool:
-    """Whether a clause beside a mark is the older one with another value.
-
-    Args:
-        newer: The clause.
-        older: What it may take the place of.
-        words: Those of all clauses beside it too.
-        gone: Those of what is given up.
-    """
-    if differs_in_one(newer, older, is_marked=True):
-        return True
-    if older.is_past or newer.verb != older.verb:
-        return False
-    if not has_same_subject(newer, older) and not _points_to_it(newer, older, words):
-        return False
-    if _is_other_than_given_up(newer, older, gone):
-        return True
-    here = make_plain(newer.clause.content) - gone
-    missing = [phrase for phrase in older.phrases if not phrase.words <= here]
-    new = [one for one in newer.phrases if not any(one.words <= phrase.words for phrase in older.phrases)]
-    known = make_plain(older.clause.content) | TIMES | GENERIC | LIGHT
-    return any(
-        _tells_instead(left, new, known, older)
-        and all(
-            other is left or other.words <= words - gone or _may_be_left_out(other, new, older) for other in missing
-        )
-        for left in missing
-    )
-
-
-def _is_other_than_given_up(newer: Frame, older: Frame, gone: frozenset[str]) -> bool:
-    """Whether a thing is told to be something else than what it was told to be, which is given up."""
-    if not (newer.is_copula and older.is_copula and newer.phrases and older.phrases) or older.clause.is_first:
-        return False
-    one, other = older.phrases[0], newer.phrases[0]
-    return not one.join and not other.join and one.words <= gone and one.words.isdisjoint(other.words)
-
-
-def _may_be_left_out(phrase: Phrase, new: Sequence[Phrase], older: Frame) -> bool:
-    """Whether a phrase is a detail that need not be told again: no other phrase of its sort is told, and it names nothing."""
-    is_detail = bool(phrase.join) and phrase is not older.phrases[0] and phrase.sort != "name"
-    return is_detail and not any(one.join == phrase.join for one in new)
-
-
-def _tells_instead(left: Phrase, new: Sequence[Phrase], known: frozenset[str], older: Frame) -> bool:
-    """Whether new phrases give another value for one that the older clause has, and nothing else that is new."""
-    if older.verb in MANY_VERBS and left.sort in ("word", "name", "code") and left.join not in _BOUND:
-        return False
-    taking = [phrase for phrase in new if not left.words <= phrase.words and _takes_place(phrase, left, older)]
-    return bool(taking) and all(phrase in taking or phrase.words <= known for phrase in new)
-
-
-_STATE_STEMS: Final = tuple(frozenset(map(stem, states)) for states in STATES)
-_BOUND: Final = list_word_set("under with by from")
-"""Beside these one does even such a thing with one person or means at a time."""
-
-
-def _points_to_it(newer: Frame, older: Frame, words: frozenset[str]) -> bool:
-    """Whether a clause speaks of the older one's subject as "it", or by a part of its words."""
-    if newer.clause.is_first or older.clause.is_first or not covers_subject(older.subject, older.clause, words):
-        return False
-    return (not newer.subject - POINTERS and newer.verb == "be") or (
-        bool(newer.subject) and newer.subject < older.subject
-    )
-
-
-def _takes_place(new: Phrase, old: Phrase, older: Frame) -> bool:
-    if new.sort == old.sort and old.sort in ("when", "name", "code"):
-        return not (older.clause.is_first and older.verb == "be" and not old.join)
-    if old.sort == new.sort == "state":
-        return any((old.words | new.words) <= states for states in _STATE_STEMS)
-    if old.sort in ("number", "when", "code") and are_comparable(new, old):
-        return True
-    if (
-        {old.join, new.join} <= PLACES
-        and old.join != new.join
-        and old.sort == new.sort == "word"
-        and not is_of_adjective(old, older)
-    ):
-        return old.is_definite and new.is_definite
-    is_of_one_sort = old.sort == "word" and new.sort in ("word", "name") and bool(old.join) and old.join == new.join
-    if is_of_one_sort and not is_of_adjective(old, older):
-        return old.is_definite == new.is_definite
-    return not old.join and older.is_copula and has_one_name(older) and old.sort == new.sort == "number"

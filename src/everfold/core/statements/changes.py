@@ -24,14 +24,14 @@ CHANGED_WORDS: Final = (
 )
 
 
-CHANGE: Final = rf"(?<!\bthe )(?<!\bour )(?<!\bmy )\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on)|(?:put|brought) (?:[^,;!?]{{1,40}} )?(?:up|down|back|forward|off)|(?:am|are|is) (?:down|up)|^set|(?:had|has|have|need|needs|decided|agreed|asked|going|want|wants)(?: us| me| them)? to (?:trim|lower|increase|reduce|shorten|lengthen|postpone|delay|switch|rename|bump|adjust|move|push))\b"
+CHANGE: Final = rf"(?<!\bthe )(?<!\bour )(?<!\bmy )\b(?:{'|'.join(CHANGED_WORDS.split())}|put (?:me|him|her|us|it) (?:up|down|back|on)|(?:put|brought) (?:[^,;!?]{{1,40}} )?(?:up|down|back|forward|off)|(?:am|are|is) (?:down|up)|(?:go|goes|going|gone) (?:up|down)(?= (?:from|to|by)\b)|(?:am|are|is)(?: being)? (?:moving|switching|changing)|^set|(?:had|has|have|need|needs|decided|agreed|asked|going|want|wants)(?: us| me| them)? to (?:trim|lower|increase|reduce|shorten|lengthen|postpone|delay|switch|rename|bump|adjust|move|push))\b"
 
 
 CHANGED_TO: Final = rf"{CHANGE}[^;!?]*\b(?:to|until|till|through|into|auf|nach|in den|in die|à|au|a|para|al|на|alle|naar|tot) (?P<new>[^,;!?]+)"
 
 
 _MARKS: Final = (
-    r"\b(?:now|henceforth|effective (?:immediately|from|today|next)|but today|of late|so far|starting (?:on )?(?:next|today|tomorrow|\w+day)|so over|(?:is|are) (?:dead|history)|in truth|the (?:right|correct) (?:one|code|number|address|date|name|time)|set the record straight|slip of|mixed (?:it|them|that|up|the)|confused|outdated|typo|nvm|never ?mind|(?:lab|typing|my|an) error|silly me|my fault|change(?:[,:]| for\b| of plans?\b)|miscounted|misremembered|(?:come|grown|learne?[dt]) to|oh wait|erreur|errore|fehler|fout|ошибка|поправка|no more|enough of|from today|from tomorrow|on second thoughts?|(?:a|an)(?:other| different| new)|used to|in favou?r of|missed that one|instead|these days|currently|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
+    r"\b(?:now|henceforth|effective (?:immediately|from|today|next)|but today|of late|so far|starting (?:on )?(?:next|today|tomorrow|\w+day)|so over|(?:is|are) (?:dead|history)|in truth|the (?:right|correct) (?:one|code|number|address|date|name|time)|set the record straight|slip of|mixed (?:it|them|that|up|the)|confused|outdated|typo|nvm|never ?mind|(?:lab|typing|my|an) error|silly me|my fault|change(?:[,:]| for\b| of plans?\b)|miscounted|misremembered|(?:come|grown|learne?[dt]) to|oh wait|erreur|errore|fehler|fout|ошибка|поправка|no more|enough of|from today|from tomorrow|on second thoughts?|(?:a|an)(?:other| different| new)|used to|in favou?r of|missed that one|instead|these days|currently|(?:gone|went|going) from|at the moment|for now|nowadays|lately|finally|just|by now|no longer|any ?more|as of|from now on|turned|new hours|painted|repainted|renamed|dyed|extension|upgrade[ds]?|delayed|after all|again|wieder|actually|mistaken|wrong"
     r"|sorry|meant|misread|oops|scratch|update|correct\w*|finalement|jetzt|nun|inzwischen|neuerdings|maintenant|désormais|ahora|adesso|nu|tegenwoordig|voortaan|agora|теперь)\b"
 )
 
@@ -64,22 +64,6 @@ FIRST_PERSON: Final = re.compile(
     r"\b(?:i|we|my|our|me|us|ich|wir|je|nous|yo|mi|io|ik|wij|eu|mein|unser|mon|notre|mio|mijn|meu|minha)\b",
     re.IGNORECASE,
 )
-
-
-_OPPOSITES: Final = (
-    (r"\b(?:closed|shut|blocked)\b", r"\b(?:re-?opened|open again|clear again)\b"),
-    (
-        r"\b(?:out of order|broken|down|not working|out of service|faulty)\b",
-        r"\b(?:fixed|repaired|works again|working again|back up|back in service)\b",
-    ),
-    (r"\b(?:unpaid|outstanding|overdue|not paid)\b", r"\b(?:paid|settled)\b"),
-    (
-        r"\b(?:out|away|on [\w ]*leave|on vacation|on holiday|off sick|sick|in hospital|in the hospital)\b",
-        r"\b(?:is back|back from|are back)\b",
-    ),
-    (r"\b(?:in the shop|in repair|being repaired)\b", r"\bback\b"),
-)
-"""A state, and the words that say that it has ended."""
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -150,11 +134,3 @@ _TAILS: Final = re.compile(
 _LED: Final = re.compile(
     r"(?P<lead>(?:For|At|In|On|After|With|During|From) (?:the |my |our |every |each )?(?:\w+ ?){1,3}?),? (?P<rest>(?:I|we|my|our|the) .+)"
 )
-
-
-def says_opposite(told: str, said: str) -> bool:
-    """Whether one text tells a state and the other that it has ended."""
-    lowered, older = told.lower(), said.lower()
-    return any(
-        compile_pattern(state).search(older) and compile_pattern(ended).search(lowered) for state, ended in _OPPOSITES
-    )

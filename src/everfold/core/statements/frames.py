@@ -65,7 +65,7 @@ AUXILIARIES: Final = (
         " será debe sarà deve zal moet wordt vai deve"
     )
 )
-_NAMING: Final = _list_stem_set(
+NAMING: Final = _list_stem_set(
     "be is are sit stand stay live lie take place hold happen locate base run go come cost last start begin host store keep park call name meet rehearse hang"
     " called named titled"
 )
@@ -93,7 +93,7 @@ LIGHT: Final = _list_stem_set(
 _SAME: Final = (
     "mother mom mum mama mommy|father dad papa daddy|grandmother grandma granny|grandfather grandpa|child kid|bicycle bike|telephone phone|physiotherapist physio physiotherapy"
     "|apartment flat|photo picture|e-mail email mail|colour color|favourite favorite|application app|repository repo|appointment appt|wifi wi-fi"
-    "|centre center|medication medicine|refrigerator fridge|gigabyte gig gb|database db|information info|doctor dr|require need|price cost fee charge|deadline due|weight weigh|manager boss supervisor|password pw passcode|birthday bday|favourite fav|fly flight|telephone mobile cell|lesson class|medication tablet pill|height high|width wide|length long|depth deep"
+    "|centre center|medication medicine|refrigerator fridge|gigabyte gig gb|database db|information info|doctor dr|require need|price cost fee charge|deadline due|weight weigh|manager boss supervisor|password pw passcode|birthday bday|favourite fav|fly flight|telephone mobile cell|lesson class|allergic allergy|medication tablet pill|height high|width wide|length long|depth deep"
 )
 """Words for one thing."""
 _PLAIN: Final = {stem(word): stem(family.split()[0]) for family in _SAME.split("|") for word in family.split()}
@@ -171,7 +171,7 @@ def read_frame(text: str) -> Frame | None:
     return Frame(
         clause=clause,
         subject=make_plain(clause.subject),
-        verb="be" if verb in _NAMING else verb,
+        verb="be" if verb in NAMING else verb,
         phrases=tuple(_list_phrases(clause, at)),
         is_past=is_past or clause.tokens[clause.verb_at] in MODALS,
         is_copula=verb in CALLED or (verb == "be" and not BE.isdisjoint(clause.tokens[clause.verb_at : at])),
@@ -303,18 +303,21 @@ def list_own_names(clause: Assertion) -> frozenset[str]:
     return list_plain(word.lower() for word in before[1:] if word[:1].isupper()) - {""}
 
 
-def turn_to_place(frame: Frame) -> Frame | None:
-    """Give "I keep the key in the hall" as "the key is in the hall"; None for what does not tell where something of the speaker's is."""
+def turn_to_thing(frame: Frame) -> Frame | None:
+    """Give "I keep the key in the hall" as "the key is in the hall"; None for what tells nothing of a thing of the speaker's."""
     clause, phrases = frame.clause, frame.phrases
     verb = clause.tokens[clause.verb_at]
-    if not clause.is_first or verb not in _KEEPING or len(phrases) < 2 or phrases[0].join or not phrases[0].is_definite:  # noqa: PLR2004
+    has_thing = len(phrases) > 1 and not phrases[0].join and phrases[0].is_definite
+    if not clause.is_first or verb not in _KEEPING | _CAUSING or not has_thing:
         return None
     at = next((at for at in range(clause.verb_at + 1, len(clause.tokens)) if clause.tokens[at] in JOINS), 0)
     thing, place = clause.raw[clause.verb_at + 1 : at], clause.raw[at:]
-    return read_frame(" ".join((*thing, "is", *place))) if at and thing else None
+    return read_frame(" ".join((*thing, "is" if verb in _KEEPING else f"{verb}s", *place))) if at and thing else None
 
 
-_KEEPING: Final = list_word_set("keep store park leave hide have hang put stored parked put moved")
+_KEEPING: Final = list_word_set("keep store park leave hide have hang put stored parked put moved hold host")
+_CAUSING: Final = list_word_set("open close start begin end finish run serve sell")
+"""What the speaker does with a thing, and the thing does itself: "we close the bar at ten"."""
 
 
 _NAMED_BEHIND: Final = re.compile(rf"\b(?:{'|'.join(sorted(JOINS))}|of) [A-Z\d]")

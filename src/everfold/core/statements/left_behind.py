@@ -6,19 +6,23 @@ Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `te
 import re
 from typing import Final
 
+from everfold.core.statements.assertions import list_tokens
 from everfold.core.statements.changes import FIRST_PERSON
 from everfold.core.statements.frames import (
     GENERIC,
     LIGHT,
+    NAMING,
     TIMES,
     Frame,
+    list_plain,
     make_plain,
 )
-from everfold.core.statements.given_up import GivenUp
+from everfold.core.statements.given_up import GivenUp, split_clauses
 from everfold.core.statements.moved_values import is_told_of_us
 from everfold.core.statements.other_things import covers_subject
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.slots import (
+    ADJECTIVES,
     HABITUAL,
     WEEKDAYS,
 )
@@ -33,29 +37,63 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
     if frame.is_past and said.tokens[said.verb_at] not in ("can", "could") and not _is_undone(told, frame):
         return False
     old = given_up.words & content
-    if not old or not given_up.words <= content | GENERIC:
-        return False
-    predicate = make_plain(said.predicate) - LIGHT
-    if said.is_joined and not old >= (predicate if old & _DAYS else predicate - _DAYS):
+    is_told = given_up.words - _list_beside(given_up, words, frame) <= content | GENERIC
+    if not old or not is_told or not _leaves_none(old, frame):
         return False
     if content - LIGHT - GENERIC <= old and not given_up.is_clause:
-        return True
+        return not said.is_first or FIRST_PERSON.search(told) is not None or _opens_clause(old, told)
     rest = content - old - LIGHT - GENERIC
+    if not given_up.is_clause and _is_whole_code(old, frame):
+        return True
     if said.is_first:
         return _is_own_given_up(given_up, old, rest, told, words, frame)
     if not frame.subject:
         return bool(rest) and rest <= words
+    predicate = make_plain(said.predicate) - LIGHT
     if given_up.is_clause and old & (predicate - frame.subject):
-        return covers_subject(frame.subject, said, words | old)
+        return covers_subject(frame.subject, said, words | old) or is_told_of_us(told, frame)
     if old & frame.subject and frame.subject - GENERIC <= old:
         left = predicate - GENERIC - old
         return not given_up.is_clause and bool(left & words) and len(left - words) <= len(left & words)
     if old <= frame.subject:
         return False
     return (
-        _is_own_role_given_up(old, told, frame)
+        _is_own_role_given_up(given_up, old, told, frame)
         or covers_subject(frame.subject, said, words)
         or is_told_of_us(told, frame)
+    )
+
+
+def _leaves_none(old: frozenset[str], frame: Frame) -> bool:
+    """Whether nothing of a list would be lost with what is given up."""
+    predicate = make_plain(frame.clause.predicate) - LIGHT
+    return not frame.clause.is_joined or old >= (predicate if old & _DAYS else predicate - _DAYS)
+
+
+def _list_beside(given_up: GivenUp, words: frozenset[str], frame: Frame) -> frozenset[str]:
+    """Words that may stand beside what is given up: of whom it is, where that is told, and another verb for being somewhere."""
+    owners = _POSSESSIVES if frame.subject and frame.subject <= words else NOTHING
+    return owners | (NAMING if given_up.is_clause and frame.verb == "be" else NOTHING)
+
+
+_POSSESSIVES: Final = frozenset(map(stem, ("his", "her", "their", "its")))
+
+
+def _opens_clause(old: frozenset[str], told: str) -> bool:
+    """Whether what is given up stands where a clause begins: nobody else is said to give it up."""
+    return any(list_plain(list_tokens(clause.lower())[:_OPENING]) & old for clause in split_clauses(told))
+
+
+_OPENING: Final = 3
+
+
+def _is_whole_code(old: frozenset[str], frame: Frame) -> bool:
+    """Whether a thing is nothing but the code or address that is given up: no other thing has the same."""
+    return (
+        frame.is_copula
+        and len(frame.phrases) == 1
+        and frame.phrases[0].sort == "code"
+        and frame.phrases[0].words == old
     )
 
 
@@ -89,7 +127,7 @@ def _is_own_given_up(
     values = NOTHING.union(*(phrase.words for phrase in frame.phrases))
     if (
         given_up.is_gone
-        and len(old) > 1
+        and (len(old) > 1 or any(one.words == old and one.sort == "name" for one in frame.phrases))
         and old == NOTHING.union(*(one.words for one in frame.phrases if one.words & old))
     ):
         return True
@@ -97,7 +135,7 @@ def _is_own_given_up(
         return bool(rest) and rest <= words
     if given_up.is_clause:
         return bool(old & predicate) and (values - LIGHT - GENERIC <= old or rest <= words)
-    if rest - TIMES <= words:
+    if rest - TIMES - NOTHING.union(*(one.words for one in frame.phrases if "often" in one.unit)) <= words:
         return True
     holding = [phrase for phrase in frame.phrases if old <= phrase.words]
     if not holding:
@@ -108,12 +146,38 @@ def _is_own_given_up(
     return others - LIGHT - GENERIC - TIMES <= words and len(left) <= 1 and is_told
 
 
-_QUITS: Final = re.compile(r"(?:\w+ )?(?:i|we|the \w+ took me)\b")
+_QUITS: Final = re.compile(r"(?i)(?:\w+ )?(?:i|we|the \w+ took me)\b")
 
 
-def _is_own_role_given_up(old: frozenset[str], told: str, frame: Frame) -> bool:
-    """Whether the speaker has left what "my gym is" names."""
+def _is_own_role_given_up(given_up: GivenUp, old: frozenset[str], told: str, frame: Frame) -> bool:
+    """Whether the speaker has left what "my gym is" or "our tests run on" names."""
     clause = frame.clause
-    if not frame.is_copula or clause.tokens[0] not in ("my", "our") or not frame.phrases or frame.phrases[0].join:
+    if clause.tokens[0] not in ("my", "our", "the") or given_up.is_back or frame.verb not in ("be", stem("run")):
         return False
-    return _QUITS.match(told.lower()) is not None and old >= frame.phrases[0].words - GENERIC
+    value = next((one for one in frame.phrases if one.join in _WITH and one.sort != "when"), None)
+    names = list_plain(
+        word.lower()
+        for word in clause.raw[clause.verb_at + 1 :]
+        if word[:1].isupper() and word.lower() not in ADJECTIVES
+    )
+    is_named = value is not None and names <= value.words and (old == names or old >= value.words - GENERIC)
+    return (
+        is_named
+        and not is_named_after(told, old)
+        and any(
+            _QUITS.match(part) and (part is told or old <= list_plain(list_tokens(part.lower())))
+            for part in (told, *split_clauses(told))
+        )
+    )
+
+
+_WITH: Final = frozenset(("", "with", "on", "by"))
+
+
+def is_named_after(told: str, old: frozenset[str]) -> bool:
+    """Whether what follows tells for what only it is given up: "we dropped Jenkins for the nightly builds"."""
+    found = _ONLY_FOR.search(told)
+    return found is not None and list_plain(list_tokens(told[: found.start()].lower())) >= old
+
+
+_ONLY_FOR: Final = re.compile(r"\b(?:for|to|in|on) (?:the|my|our|this|that|his|her|their) ")

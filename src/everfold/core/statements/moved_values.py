@@ -164,7 +164,7 @@ _FIRST_CHANGE: Final = re.compile(CHANGE)
 
 
 _CHANGE_WORDS: Final = list_word_set(
-    f"{CHANGED_WORDS} back up down over forward has have had was were been got just being will asked decided indoors outdoors inside outside from to now they he she we i it had"
+    f"{CHANGED_WORDS} put brought turned go goes going gone moving switching changing back up down over forward has have had was were been got just being will asked decided indoors outdoors inside outside from to now they he she we i it had"
 )
 
 

@@ -188,10 +188,19 @@ _WAYS: Final = {"to": ("from",), "from": ("to", "for"), "for": ("from",)}
 def _has_other_modifier(newer: str, older: str) -> bool:
     """Whether the subject of the older one stands in the newer one, but nowhere without a word that makes it another's."""
     said = read_assertion(older)
-    subject = make_plain(said.subject) - GENERIC
+    subject = make_plain(said.subject) - GENERIC or make_plain(said.subject)
     if said.is_first or not subject:
         return False
-    return names_another(newer, subject, make_plain(said.content))
+    return _is_of_theirs(newer, said) or names_another(newer, subject, make_plain(said.content))
+
+
+def _is_of_theirs(newer: str, said: Assertion) -> bool:
+    """Whether the speaker's own thing stands in the newer statement only as his, hers or theirs."""
+    before = said.tokens[: max(said.verb_at, 0)]
+    if before[:1] not in (("my",), ("our",)) or "'s" in before or not _KIN.isdisjoint(before):
+        return False
+    owners = [last for last, word in pairwise(list_tokens(newer.lower())) if word == before[-1]]
+    return bool(owners) and all(owner in ("his", "her", "their") for owner in owners)
 
 
 def _has_other_twin(newer: str, older: str) -> bool:

@@ -329,6 +329,8 @@ def _is_ended(change: Change, ended: Assertion, said: Assertion) -> bool:
         return _says_when(said)
     if not ended.content <= said.content or said.is_first != ended.is_first:
         return False
+    if said.verb_at < 0:
+        return ended.content == said.content and len(said.content) > 1
     if said.is_first or (said.verb_at >= 0 and not said.subject):
         return bool(ended.predicate) and _covers_list(ended, said)
     is_told = bool(said.subject) and _covers_subject(change.content, said) and not ended.content <= said.subject

@@ -14,8 +14,9 @@ from everfold.core.statements.assertions import (
     list_stems,
     read_assertion,
 )
-from everfold.core.statements.changes import DENIALS, SOFT_MARKS, prepare_statement, says_opposite
+from everfold.core.statements.changes import DENIALS, SOFT_MARKS, prepare_statement
 from everfold.core.statements.clause_values import list_left, list_units
+from everfold.core.statements.ended_states import has_ended_state
 from everfold.core.statements.frames import (
     DURATIONS,
     GENERIC,
@@ -31,8 +32,9 @@ from everfold.core.statements.frames import (
     turn_around,
 )
 from everfold.core.statements.given_up import split_clauses
+from everfold.core.statements.likings import is_liked_otherwise
 from everfold.core.statements.other_things import covers_subject
-from everfold.core.statements.quotes import is_negative
+from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.slots import (
     ADJECTIVES,
@@ -69,7 +71,7 @@ MANY_VERBS: Final = frozenset(
 _LED_BY_ONE: Final = frozenset(map(stem, ("lead", "own", "handle", "manage", "run", "approve", "chair", "coordinate")))
 
 
-_SUPERLATIVE: Final = re.compile(r"\b(?:\w{2,}est|best|most|top|primary|secondary)\b")
+_SUPERLATIVE: Final = re.compile(r"\b(?:\w{2,}est|best|most|top|primary|secondary|of the (?:day|week|month|year))\b")
 
 
 _IS: Final = list_word_set("is ist est es è é")
@@ -102,6 +104,8 @@ def is_same_but_one(newer: str, older: str) -> bool:
     clauses = split_clauses(prepare_statement(newer))
     if not DENIALS.search(prepare_statement(older)) and is_denied_now(prepare_statement(newer), said):
         return True
+    if is_liked_otherwise(newer, said) or has_ended_state(newer, make_plain(read_assertion(newer).content), said):
+        return True
     return any(_is_clause_same_but_one(clause, said) for clause in dict.fromkeys((prepare_statement(newer), *clauses)))
 
 
@@ -115,8 +119,6 @@ def _is_clause_same_but_one(newer: str, said: Frame) -> bool:
     if slot is not None and JOINS.isdisjoint((*slot.older, *slot.newer)) and holds_one(said.clause, slot):
         return True
     if _leads_instead(told, said) or _has_same_words(told, said):
-        return True
-    if has_opposite_state(newer, make_plain(told.clause.content), said):
         return True
     return any(
         differs_in_one(one, other)
@@ -137,10 +139,15 @@ def is_denied_now(told: str, frame: Frame) -> bool:
         if (
             DENIALS.search(plain)
             and make_plain(clause.content) - LIGHT == content
-            and (clause.is_first == frame.clause.is_first or _BARE.match(plain))
+            and (clause.is_first == frame.clause.is_first or _BARE.match(plain) or _is_of_deed(clause, frame))
         ):
             return len(content) > 1 or clause.is_first
     return False
+
+
+def _is_of_deed(clause: Assertion, frame: Frame) -> bool:
+    """Whether the speaker tells of what they do what the older one tells of the deed: "we deploy", "deploys go out"."""
+    return clause.is_first and clause.verb_at > 0 and stem(clause.tokens[clause.verb_at]) in frame.subject
 
 
 _BARE: Final = re.compile(r"(?i)(?:not|no longer)\b")
@@ -148,13 +155,6 @@ _REPORTED: Final = re.compile(
     r"(?i)^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)|found(?: out)?) (?:that )?"
 )
 _ASIDES: Final = re.compile(r"(?i)\b(?:at all|any ?more|any longer|after all|for now)\b")
-
-
-def has_opposite_state(told: str, words: frozenset[str], frame: Frame) -> bool:
-    """Whether the state that the older clause tells has ended."""
-    if not frame.subject or not frame.subject - GENERIC <= words or is_negative(told):
-        return False
-    return says_opposite(told, " ".join(frame.clause.tokens[frame.clause.verb_at :]))
 
 
 def has_same_subject(newer: Frame, older: Frame) -> bool:
@@ -166,7 +166,10 @@ def has_same_subject(newer: Frame, older: Frame) -> bool:
     added, left = newer.subject - older.subject, older.subject - newer.subject
     if added <= GENERIC and left <= GENERIC and newer.subject & older.subject:
         return True
-    return covers_subject(older.subject, older.clause, newer.subject) and newer.subject - GENERIC <= older.subject
+    behind = NOTHING.union(*(phrase.words for phrase in older.phrases if phrase.join))
+    return (
+        covers_subject(older.subject, older.clause, newer.subject) and newer.subject - GENERIC <= older.subject | behind
+    )
 
 
 def differs_in_one(newer: Frame, older: Frame, *, is_marked: bool = False) -> bool:
@@ -201,7 +204,7 @@ def _are_two_holders(newer: Frame, older: Frame) -> bool:
 def _has_equal(phrase: Phrase, frame: Frame) -> bool:
     return any(
         phrase.words == other.words and (phrase.join == other.join or phrase.sort != "word") for other in frame.phrases
-    )
+    ) or (bool(phrase.join) and phrase.words <= frame.subject)
 
 
 def _holds_one(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bool:
@@ -218,13 +221,16 @@ def _holds_one(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool) -> bo
         return (old.join == new.join or _are_places(older, old, new)) and _holds_one_place(
             older, old, new, is_marked=is_marked
         )
-    if is_marked and older.clause.is_first and older.is_copula:
+    if is_marked and older.clause.is_first and (older.is_copula or older.verb in _PREFERRING):
         return bool(old.words & new.words) and "of" not in older.clause.tokens
     if not older.is_copula or older.clause.is_first:
         return False
     return has_one_name(older) and (
         old.sort == new.sort == "name" or ({old.sort, new.sort} <= {"name", "word"} and names_one(older))
     )
+
+
+_PREFERRING: Final = frozenset(map(stem, ("prefer", "work")))
 
 
 def _are_places(older: Frame, old: Phrase, new: Phrase) -> bool:
@@ -328,6 +334,7 @@ def has_one_name(frame: Frame, *, is_marked: bool = False) -> bool:
         or (is_marked and not _ALSO_MANY.isdisjoint(before))
         or not {"of", "for", "at", "about", "to"}.isdisjoint(before[1:])
         or before[0] in ("my", "our")
+        or "'s" in before
     )
 
 

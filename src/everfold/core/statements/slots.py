@@ -84,9 +84,9 @@ _PREPOSITIONS: Final = list_word_set(
 _LIMITS: Final = list_word_set(
     "until till by before after under over above below within than to least most every up bis vor nach hasta antes fino entro tot até avant jusqu'à"
 )
-_SCHEDULED: Final = list_word_set("out expected due scheduled set planned booked slated valid fixed")
+_SCHEDULED: Final = list_word_set("out expected due scheduled set planned booked slated valid fixed up")
 LABELS: Final = list_word_set(
-    "room level floor year grade class tier gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
+    "room level floor size year grade class tier gate platform berth box seat desk shelf bed page chapter version number channel lane table building pier track stall table"
     " zimmer raum gleis platz chambre salle quai habitación stanza camera kamer spoor"
 )
 _ATTRIBUTES: Final = list_word_set("code pin number password version id extension passcode")
@@ -98,6 +98,9 @@ MANY: Final = list_word_set(
 ONE_NAMES: Final = list_word_set(
     "name nickname boss manager employer doctor gp dentist landlord landlady therapist vet wife husband partner spouse supervisor address wifi wi-fi"
     " leader lead ceo cto captain owner bank gym insurance hometown birthday timezone zone nationality title branch provider contact engineer"
+    " treasurer organist caterer florist photographer dj plumber electrician gardener caretaker nanny babysitter instructor adviser advisor attorney lawyer solicitor dispatcher"
+    " foreman hairdresser barber optician physiotherapist cardiologist dermatologist surgeon pharmacist realtor broker architect contractor mechanic supplier drummer goalkeeper referee organiser"
+    " organizer moderator chairman chairwoman principal headteacher officiant janitor receptionist bookkeeper librarian conductor"
     " assistant coach trainer laptop chef mayor president chair secretary host username login school cleaner accountant notary"
     " midwife director headmaster head keeper number editor word ärztin arzt zahnarzt vermieter adresse médecin dentiste patron médico dentista jefe"
     " dirección medico capo baas arts dokter huisarts"
@@ -110,7 +113,7 @@ ONE_WORDS: Final = list_word_set(
 """Of these as well, told by any one word."""
 _ROLE_MID: Final = list_word_set("with at in called named the el le il by on")
 FAVOURITE: Final = list_word_set(
-    "favourite favorite fav fave default main current primary preferred next new usual regular favorito favorita preferito preferita préféré préférée lieblings"
+    "favourite favorite fav fave default main current primary preferred next new usual regular go-to favorito favorita preferito preferita préféré préférée lieblings"
 )
 OFTEN: Final = list_word_set(
     "bus train ferry tram shuttle metro boat zug bus train tren treno trein trem market class course lesson yoga training practice choir rehearsal shift session club therapy physio"
@@ -118,7 +121,7 @@ OFTEN: Final = list_word_set(
 )
 """What goes or takes place several times a day or week."""
 _BOUND: Final = re.compile(
-    r"\b(?:goes to|go to|meets? at|meets? in|steht in|stands? in|liegt in|sits? in|arbeitet (?:bei|für)|works? (?:at|for|bei)|stud(?:y|ies) (?:at|in)|reports? to|belongs? to|is run by|is with|made by|written by|led by|travaille chez|trabaja en|lavora (?:a|da)|werkt bij|runs? on|hosted with|registered (?:with|at|in)|insured with|is led by|taught by|coached by|delivered (?:to|by)|sent to|stored at|kept (?:in|at)|charged to|billed to|reserved for the|assigned to the|assigned to|owned by|led by|run by|hosted (?:on|at|by|in)|written in|based in|booked (?:by|for)|reserved for|called|named|parked (?:on|at|in)|located (?:in|at)|stored (?:in|on)|made of|set to|managed by)(?: the| our| my)?$"
+    r"\b(?:goes to|go to|meets? at|meets? in|steht in|stands? in|liegt in|sits? in|arbeitet (?:bei|für)|works? (?:at|for|bei)|stud(?:y|ies) (?:at|in)|reports? to|belongs? to|is run by|is with|made by|written by|led by|travaille chez|trabaja en|lavora (?:a|da)|werkt bij|runs? on|hosted with|registered (?:with|at|in)|commute by|insured with|is led by|taught by|coached by|delivered (?:to|by)|sent to|stored at|kept (?:in|at)|charged to|billed to|reserved for the|assigned to the|assigned to|owned by|led by|run by|hosted (?:on|at|by|in)|written in|based in|booked (?:by|for)|reserved for|called|named|parked (?:on|at|in)|located (?:in|at)|stored (?:in|on)|made of|set to|managed by)(?: the| our| my)?$"
 )
 _PLACED: Final = re.compile(r"^(?:in|at|on|under|with|room|near|the)(?: (?:the|my|room|our))?$")
 _NUMBER: Final = re.compile(r"\d[\d.,'/-]*%?")
@@ -230,7 +233,10 @@ def is_past(token: str) -> bool:
 
 def _is_title(raw: Sequence[str]) -> bool:
     """Whether words with a number are a name: an address, a driver's number."""
-    return any(word[:1].isupper() and not word.isupper() for word in raw)
+    return any(
+        word[:1].isupper() and not word.isupper() and (word.lower() in ALSO_NAMES or not names_time(word.lower()))
+        for word in raw
+    )
 
 
 def _is_when(tokens: Sequence[str], before: Sequence[str], after: Sequence[str]) -> bool:
@@ -365,7 +371,7 @@ def _allows(older: Assertion, slot: Slot, *, is_order: bool, is_marked: bool) ->
 def is_one_of_many(older: Assertion) -> bool:
     """Whether a clause speaks of a relative, a friend or a pet without a name: there may be several."""
     before = older.tokens[: older.verb_at]
-    if before[:1] == ("the",) or any(word[:1].isupper() for word in older.raw[1 : older.verb_at]):
+    if before[:1] == ("the",) or "best" in before or any(word[:1].isupper() for word in older.raw[1 : older.verb_at]):
         return False
     return any(
         word in MANY and (at + 1 == len(before) or before[at + 1] in ("'s", "of", "from", "at", "in", "with"))
@@ -436,14 +442,17 @@ def _has_one(slot: Slot) -> bool:
     nouns = slot.before[: max(at, 0)]
     if not nouns or not _ROLE_MID.issuperset(slot.before[at + 1 :]):
         return False
-    if "of" in nouns:
-        nouns = nouns[: nouns.index("of")]
+    end = next((at for at, noun in enumerate(nouns) if noun in _BEHIND_NOUN), len(nouns))
+    nouns = nouns[:end]
     if not nouns or nouns[-1] in MANY:
         return False
     if {slot.older_sort, slot.newer_sort} & {"word", "state", "mixed"}:
         is_word = len(slot.older) == len(slot.newer) == 1 or not FAVOURITE.isdisjoint(nouns)
         return is_word and (nouns[-1] in ONE_WORDS or not FAVOURITE.isdisjoint(nouns))
     return nouns[-1] in ONE_NAMES | ONE_WORDS or not FAVOURITE.isdisjoint(nouns) or _has_contact(nouns)
+
+
+_BEHIND_NOUN: Final = frozenset(("of", "for", "to"))
 
 
 def _has_contact(nouns: Sequence[str]) -> bool:
