@@ -55,7 +55,7 @@ _CONTRACTIONS: Final = (
 """The same as it is typed without an apostrophe."""
 _OPENERS: Final = re.compile(
     r"\s*(?:(?:please |pls |bitte )?(?:remember|note|keep in mind|don't forget|do not forget|fyi|btw|by the way|merk dir|recuerda|retiens|ricorda|onthoud|lembre)"
-    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)(?!.*\b(?:it|that|they|he|she) (?:is|are) )|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please|pls|plz),? )+",
+    r"(?: that| this|,? dass| que| che| dat)?[:,]? |(?:i (?:told you|mentioned|said)(?: before| earlier)?(?: that)?) (?=(?:the|my|our|i|we)\b)(?!.*\b(?:it|that|they|he|she) (?:is|are|was|were|(?:should|must|will|has to|have to|needs to) be) )|(?:oh|ok|okay|hi|hey|well|so|and|sorry|yes|hmm|ah|please|pls|plz),? )+",
     re.IGNORECASE,
 )
 

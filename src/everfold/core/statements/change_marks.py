@@ -9,11 +9,12 @@ Source: own grammar, tuned on `tests/data/supersession/own.jsonl` only.
 
 from typing import Final, Literal, NamedTuple
 
-MarkKind = Literal["corrects", "now", "rejects", "ends", "moves", "shifts", "switches"]
+MarkKind = Literal["corrects", "now", "instead", "rejects", "ends", "moves", "shifts", "switches"]
 """What a mark says.
 
 - corrects: what was said before was wrong, without naming it.
 - now: it is so from now on; the weakest mark.
+- instead: it is so and something else is not, without naming it.
 - rejects: the group `old` is not so, or not so any more.
 - ends: its whole clause says what is not so any more.
 - moves: the group `subject` has another day, place or value from now on, the group `new`.
@@ -50,15 +51,16 @@ MARKS: Final[tuple[ChangeMark, ...]] = (
         "English",
         "corrects",
         r"\b(?:(?:sorry,? )?i meant(?: that)?|(?:no,? )?scratch that,?|forget (?:what|that) i said(?: [a-z]+)?,?|i was (?:wrong|mistaken)[:,]?|i (?:got|had) (?:it|that) wrong(?: before)?|i mis(?:read|spoke|typed|remembered)(?: it| that)?[:,]?"
-        r"|(?:i have |i )?changed my mind[:,]?|make (?:it|that)\b[: ]|on second thoughts?,?|as i said|no,? wait,?|it turn(?:s|ed) out(?: that)?|turns out(?: that)?|i misspoke[:,]?|not what i said(?: [a-z]+)?)",
+        r"|(?:i have |i )?changed my mind[:,]?|make (?:it|that)\b[: ]|on second thoughts?,?|as i said|no,? wait,?|it turn(?:s|ed) out(?: that)?|turns out(?: that)?|i misspoke[:,]?|not what i said(?: [a-z]+)?|^(?:that|this|it)(?: has)?(?: just| since)? changed[:,;])",
         "I meant that the code is 8822.",
     ),
     ChangeMark(
         "English",
         "now",
-        r"\b(?:actually|right now|now|from now on|these days|currently|as of (?:today|now|this (?:week|month))|(?:from|since) (?:today|tomorrow)|instead(?! of)|effective immediately)\b,?",
+        r"\b(?:actually|right now|now|from now on|these days|currently|as of (?:today|now|this (?:week|month))|(?:from|since) (?:today|tomorrow)|effective immediately)\b,?",
         "My code is now 8822.",
     ),
+    ChangeMark("English", "instead", r"\binstead(?! of)\b,?", "My code is 8822 instead."),
     ChangeMark(
         "English", "rejects", rf"\b(?:instead of|rather than|in place of) {_V}{_END}", "Use port 9090 instead of 8080."
     ),

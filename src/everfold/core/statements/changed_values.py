@@ -90,13 +90,13 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         return _is_affirmed(told, frame)
     if is_denied_now(told, frame) or is_exchanged(told, frame) or is_liked_otherwise(told, frame):
         return True
-    if CORRECTS.search(told):
+    if CORRECTS.search(newer):
         frame = frame._replace(is_past=False)
     if words.isdisjoint(make_plain(frame.clause.content)):
         return False
     if _is_left(told, words, frame, is_near=is_near) or _has_changed(told, words, frame):
         return True
-    short = name_in_short(told, words, frame) if is_near and _tells_change(told) else None
+    short = name_in_short(told, words, frame) if is_near and _tells_change(newer) else None
     return short is not None and _has_changed(told, words, short)
 
 
@@ -104,7 +104,7 @@ def _is_left(told: str, words: frozenset[str], frame: Frame, *, is_near: bool) -
     """Whether what the older one says is given up, ended, or what somebody else does now."""
     return (
         any(is_given_up(one, told, words, frame) for one in list_given_up(told))
-        or (is_near and any(points_to_given_up(one, words, frame) for one in list_given_up(told)))
+        or (is_near and any(points_to_given_up(one, told, words, frame) for one in list_given_up(told)))
         or has_ended_state(told, words, frame)
         or _has_another_holder(told, words, frame)
         or _has_another_actor(told, frame)
@@ -122,9 +122,9 @@ def _has_changed(told: str, words: frozenset[str], frame: Frame) -> bool:
     )
 
 
-def _tells_change(told: str) -> bool:
+def _tells_change(newer: str) -> bool:
     """Whether a statement says that something has changed or was wrong, in more than "now"."""
-    return compile_pattern(CHANGE).search(told.lower()) is not None or CORRECTS.search(told) is not None
+    return compile_pattern(CHANGE).search(newer.lower()) is not None or CORRECTS.search(newer) is not None
 
 
 _HAS_NONE: Final = re.compile(r"(?i)\b(?:has|have|is|are|with) no\b")

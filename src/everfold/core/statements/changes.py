@@ -99,7 +99,7 @@ def prepare_statement(text: str) -> str:
     """A statement without what only opens or explains it, a phrase that leads it put behind."""
     told = join_titles(expand(text).strip()).strip(" .")
     told = _DECIDED.sub(r"\1 ", _TAILS.sub("", _ASIDE.sub(" ", told)))
-    told = _AGREED.sub("", told)
+    told = _CORRECTED.sub("", _AGREED.sub("", told))
     if (led := _LED.match(told)) is not None:
         told = f"{led['rest']} {led['lead'][:1].lower()}{led['lead'][1:]}"
     return told
@@ -113,9 +113,12 @@ def shorten_statement(text: str) -> str:
 
 _APPOSITION: Final = re.compile(r", (?:the|a|an|my|our) [^,]+$")
 CORRECTS: Final = re.compile(
-    r"(?i)\b(?:wrong|mistaken?|correct(?:ion|ed)?|typo|record straight|slip|mixed|confused|mis(?:spoke|read|typed|remembered|counted)|meant|in fact|in truth|actually|error|oops)\b"
+    r"(?i)\b(?:wrong|mistaken?|correct(?:ion|ed)?|typo|record straight|slip|mixed|confused|mis(?:spoke|read|typed|remembered|counted)|meant|in fact|in truth|actually|error|oops|turn(?:s|ed) out)\b"
 )
 """Words of a correction: what has happened may have happened otherwise."""
+_CORRECTED: Final = re.compile(
+    r"(?i)^(?:(?:it )?turn(?:s|ed) out(?: that)?|I meant(?: that)?|(?:that|this|it)(?: has)?(?: just| since)? changed[:,;]),? "
+)
 _AGREED: Final = re.compile(r"^(?:I|[Ww]e) (?:agreed|arranged|settled|decided|said)\b[^,;]*? that ")
 _DECIDED: Final = re.compile(r"^(I|[Ww]e) (?:have )?(?:finally |just )?(?:decided|agreed|chosen|resolved) to ")
 """What was decided is what is so: "we decided to open on 3 March" tells when we open."""

@@ -32,6 +32,8 @@ _PATTERNS: Final = (
     rf"\b(?:am|are|is|been) off (?!on\b|at\b|in\b|to\b|for\b|until\b|the (?:rest|whole|week|month|day|hook)\b|work\b|sick\b|\w+day\b){_OLD}{_END}",
     rf"\blet {_OLD} (?:go|lapse|expire|run out)\b",
     rf"\b(?:gave|sent|threw|took|got|shut|turned|traded|swapped|switched|(?:to|must) (?:give|send|throw)) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down|in(?= for\b))\b",
+    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD},? but (?:it|that|they|he|she|i|we) (?:should|meant|must|is|are|was|were)\b",
+    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD}[.,;] (?:that|this|which|it) (?:was|is) (?:wrong|incorrect|a mistake|a typo|not (?:right|true|correct))\b",
     rf"\bnot {_OLD}(?: any ?more| any longer| after all)?,? but\b",
     rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
     rf"(?:^|[,;] (?:and )?)(?:not|no longer) {_OLD}{_END}",
@@ -60,7 +62,7 @@ _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)
 _CUES: Final = (
     r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
     r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
-    r"|stop|stopped|fired|outgrew|cut|uninstalled|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|pull|drop|back|bow\w*|backing|pulling|withdrew|bailed|traded|injured|fired)\b"
+    r"|stop|stopped|fired|outgrew|cut|uninstalled|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|pull|drop|back|bow\w*|backing|pulling|withdrew|bailed|traded|said|told|wrote|mentioned|injured|fired)\b"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")

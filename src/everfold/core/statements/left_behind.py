@@ -6,7 +6,7 @@ Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `te
 import re
 from typing import Final
 
-from everfold.core.statements.assertions import list_tokens
+from everfold.core.statements.assertions import list_tokens, read_assertion
 from everfold.core.statements.changes import FIRST_PERSON
 from everfold.core.statements.frames import (
     GENERIC,
@@ -109,12 +109,34 @@ _UNDONE: Final = re.compile(r"\b(?:cancell?ed|called off|undid|reversed|withdrew
 _OBJECTS: Final = frozenset(("him", "her", "it", "them"))
 
 
-def points_to_given_up(given_up: GivenUp, words: frozenset[str], frame: Frame) -> bool:
-    """Whether all that the older clause says of somebody is denied of "her" or "it"."""
+def points_to_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
+    """Whether all that the older clause says of somebody is denied of "her" or "it", or its one value is by no more than that."""
     predicate = make_plain(frame.clause.predicate) - LIGHT
+    values = [one.words for one in frame.phrases]
+    if given_up.words in values and not frame.clause.is_joined and not frame.is_past and _names_value_only(told):
+        return given_up.words.isdisjoint(frame.subject)
     if given_up.is_clause and given_up.is_first and frame.clause.is_first and given_up.words & _OBJECTS:
         return given_up.words - _OBJECTS == {frame.verb} and predicate - TIMES <= words
     return given_up.is_pointing and len(predicate) > 1 and given_up.words == predicate
+
+
+def _names_value_only(told: str) -> bool:
+    """Whether a statement names no subject: "it is tea now, not coffee", "make that tea instead of coffee"."""
+    clauses = split_clauses(told)
+    return any(map(_BARE.match, clauses)) and all(
+        _BARE.match(clause) or (read_assertion(clause).verb_at < 0 and len(clause.split()) <= _SHORT)
+        for clause in clauses
+    )
+
+
+_SHORT: Final = 5
+"""Words of a clause without a verb that is no more than a value."""
+
+
+_BARE: Final = re.compile(
+    r"(?i)(?:(?:no|oh|sorry|correction|actually|wait|oops|scratch that|now)\b,? ?)*"
+    r"(?:(?:it|that|this) (?:is|was|used to be|should be|will be)|make (?:it|that)|not|instead of)\b(?! \w+ing\b)(?!.* (?:that|which|who|where|when)\b)(?: [\w'.:-]+){0,7}$"
+)
 
 
 def _is_own_given_up(

@@ -33,12 +33,13 @@ from everfold.core.statements.assertions import (
 from everfold.core.statements.change_marks import MARKS, ChangeMark, MarkKind
 from everfold.core.statements.changed_values import is_changed
 from everfold.core.statements.changes import DENIALS, says_change
-from everfold.core.statements.frames import list_own_names
+from everfold.core.statements.frames import JOINS, list_own_names
 from everfold.core.statements.given_up import list_given_up, split_clauses
 from everfold.core.statements.other_things import speaks_of_another
 from everfold.core.statements.quotes import is_negative
 from everfold.core.statements.single_values import is_same_but_one
 from everfold.core.statements.slots import (
+    Slot,
     ValueSort,
     find_slot,
     holds_one,
@@ -259,10 +260,10 @@ def _read_moved(expanded: str, found: re.Match[str]) -> tuple[Assertion, tuple[s
 
 
 def _strip_now(text: str) -> str:
-    return _strip_marks(text, ("corrects", "now"))
+    return _strip_marks(text, ("corrects", "now", "instead"))
 
 
-def _strip_marks(text: str, kinds: Sequence[MarkKind] = ("corrects", "rejects", "now")) -> str:
+def _strip_marks(text: str, kinds: Sequence[MarkKind] = ("corrects", "rejects", "now", "instead")) -> str:
     """A sentence without the words of its marks, and without what it says is not so."""
     for mark in sorted((one for one in MARKS if one.kind in kinds), key=lambda one: one.kind != "rejects"):
         text = compile_pattern(f"(?i:{mark.pattern})").sub(_keep_end, text)
@@ -491,13 +492,22 @@ def _is_restated(change: Change, clause: Assertion, said: Assertion) -> bool:
     slot = find_slot(said, clause)
     if slot is not None and holds_one(said, slot, is_marked=True):
         return True
-    if "corrects" not in change.kinds or not _has_same_verb(clause, said):
+    if not change.kinds & {"corrects", "instead"} or _is_event(change, said) or not _has_same_verb(clause, said):
         return False
     if slot is not None and (is_definite(said) or not said.verb_at):
-        is_shared = len(slot.before) > said.verb_at + 1 or bool(slot.after) or said.tokens[said.verb_at] not in BE
-        return slot.older_sort == slot.newer_sort != "mixed" and (is_shared or slot.older_sort not in ("word", "state"))
+        return _may_be_corrected(slot, said, is_named="corrects" in change.kinds)
     shared = clause.predicate & said.predicate
-    return _is_same_thing(clause, said) and len(shared) > 1 and len(said.predicate - clause.predicate) <= 1
+    is_same = _is_same_thing(clause, said) and len(shared) > 1 and len(said.predicate - clause.predicate) <= 1
+    return is_same and "corrects" in change.kinds
+
+
+def _may_be_corrected(slot: Slot, said: Assertion, *, is_named: bool) -> bool:
+    """Whether another value in one place corrects the older one; `is_named`: the newer one says that it is a correction."""
+    is_shared = len(slot.before) > said.verb_at + 1 or bool(slot.after) or said.tokens[said.verb_at] not in BE
+    is_shared |= {slot.older[0], slot.newer[0]} <= {"a", "an"}
+    if not is_named and not JOINS.isdisjoint((*slot.older[1:], *slot.newer[1:])):
+        return False
+    return slot.older_sort == slot.newer_sort != "mixed" and (is_shared or slot.older_sort not in ("word", "state"))
 
 
 def _denies(clause: Assertion) -> bool:
@@ -518,7 +528,7 @@ def _updates(newer: str, change: Change, older: str, said: Assertion) -> bool:
         return False
     slot = find_slot(said, told)
     if slot is not None:
-        return holds_one(said, slot, is_marked=bool(change.kinds & {"now", "corrects"}))
+        return holds_one(said, slot, is_marked=bool(change.kinds & {"now", "instead", "corrects"}))
     if _differs_in_value(said, told):
         return True
     is_opposite = is_negative(older) != is_negative(newer)
