@@ -36,7 +36,15 @@ _APOSTROPHES: Final = (
     (re.compile(r"\blet's\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI'm\b", re.IGNORECASE), "I am"),
     (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
+    (re.compile(r"(?<=\w)'s (?=(?:been|gone|become)\b)"), " has "),
+    (
+        re.compile(
+            r"(?<=\w)'s (?=(?:moved|left|retired|switched|dropped|changed|stopped|quit|sold) (?:to|from|on|out|off|away|over|the|my|our|his|her|their|us|me)\b)"
+        ),
+        " has ",
+    ),
     (re.compile(r"\b(it|that|there|he|she)'s\b", re.IGNORECASE), r"\1 is"),
+    (re.compile(r"(?<=\w)'s (?=(?:not|no longer)\b)"), " is "),
     (re.compile(r"\b(I|we|you|they|it|he|she|that|there)'ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(I|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
     (re.compile(r"\b(I|we|he|she|they)'d (?=like|love|prefer|rather)", re.IGNORECASE), r"\1 would "),

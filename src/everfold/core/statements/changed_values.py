@@ -94,6 +94,8 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         frame = frame._replace(is_past=False)
     if words.isdisjoint(make_plain(frame.clause.content)):
         return False
+    if (is_marked or says_change(newer)) and has_ended_state(told, words, frame):
+        return True
     if _is_left(told, words, frame, is_near=is_near) or _has_changed(told, words, frame):
         return True
     short = name_in_short(told, words, frame) if is_near and _tells_change(newer) else None
@@ -105,7 +107,6 @@ def _is_left(told: str, words: frozenset[str], frame: Frame, *, is_near: bool) -
     return (
         any(is_given_up(one, told, words, frame) for one in list_given_up(told))
         or (is_near and any(points_to_given_up(one, told, words, frame) for one in list_given_up(told)))
-        or has_ended_state(told, words, frame)
         or _has_another_holder(told, words, frame)
         or _has_another_actor(told, frame)
         or _has_new_one(told, frame)

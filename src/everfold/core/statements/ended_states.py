@@ -4,9 +4,10 @@ Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `te
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.statements.assertions import list_tokens, read_assertion
+from everfold.core.statements.assertions import REMEMBERED_TEXTS, list_tokens, read_assertion
 from everfold.core.statements.frames import GENERIC, LIGHT, TIMES, Frame, counts, list_plain, make_plain
 from everfold.core.statements.given_up import split_clauses
 from everfold.core.statements.other_things import names_another
@@ -60,15 +61,17 @@ _STATES: Final = (
 
 def has_ended_state(told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the state that the older clause tells has ended, for the same thing or person."""
-    if is_negative(told):
+    holding = _list_holding(" ".join(frame.clause.tokens[frame.clause.verb_at :]))
+    if not holding or is_negative(told):
         return False
-    lowered, older = told.lower(), " ".join(frame.clause.tokens[frame.clause.verb_at :])
-    return any(
-        (found := compile_pattern(state.holds).search(older)) is not None
-        and compile_pattern(state.ended).search(lowered) is not None
-        and _is_of_same(state, found[0], told, words, frame)
-        for state in _STATES
-    )
+    return any(_ends(state, told) and _is_of_same(state, holds, told, words, frame) for state, holds in holding)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_holding(predicate: str) -> tuple[tuple[_State, str], ...]:
+    """The states that an older clause tells, each with its words."""
+    found = ((state, compile_pattern(state.holds).search(predicate)) for state in _STATES)
+    return tuple((state, match[0]) for state, match in found if match is not None)
 
 
 def _is_of_same(state: _State, holds: str, told: str, words: frozenset[str], frame: Frame) -> bool:

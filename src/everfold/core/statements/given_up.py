@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from everfold.core.statements.assertions import REMEMBERED_TEXTS, list_tokens
 from everfold.core.statements.frames import LIGHT, list_plain
 from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.stems import stem
 
 _OLD: Final = r"(?P<old>[^,;!?]+?)"
 _END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
@@ -121,7 +122,7 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
 
 
 def _read(words: str, *, is_clause: bool = False) -> GivenUp:
-    stems = list_plain(list_tokens(words))
+    stems = list_plain(list_tokens(words)) - {stem("one")}
     return GivenUp(
         stems - _LIGHT if is_clause else stems,
         is_clause,

@@ -156,7 +156,7 @@ def _is_own_given_up(
     if not FIRST_PERSON.search(told):
         return bool(rest) and rest <= words
     if given_up.is_clause:
-        return bool(old & predicate) and (values - LIGHT - GENERIC <= old or rest <= words)
+        return bool(old & predicate) and (values - LIGHT - GENERIC - TIMES <= old or rest - TIMES <= words)
     if rest - TIMES - NOTHING.union(*(one.words for one in frame.phrases if "often" in one.unit)) <= words:
         return True
     holding = [phrase for phrase in frame.phrases if old <= phrase.words]

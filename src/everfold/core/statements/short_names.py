@@ -4,10 +4,11 @@ Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `te
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from everfold.core.statements.assertions import list_stems, read_assertion
+from everfold.core.statements.assertions import REMEMBERED_TEXTS, list_stems, read_assertion
 from everfold.core.statements.frames import JOINS, Frame, list_plain, read_frame
 from everfold.core.statements.given_up import split_clauses
 from everfold.core.statements.rules import list_word_set
@@ -51,7 +52,8 @@ def _tells_apart(word: str, at: int) -> bool:
     return is_name or is_number(lowered) or any(map(str.isdigit, word)) or lowered in _ORDINALS or lowered in MANY
 
 
-def list_named_clauses(told: str) -> list[str]:
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def list_named_clauses(told: str) -> tuple[str, ...]:
     """The clauses of a statement that only point at what the clause before them names, with its name: "I moved it, it is here"."""
     found, parts = list[str](), split_clauses(told)
     for before, part in pairwise(parts):
@@ -63,10 +65,10 @@ def list_named_clauses(told: str) -> list[str]:
             found.append(" ".join((*subject.raw[: subject.verb_at], pointing["rest"])))
         elif thing is not None:
             found.append(f"{thing['thing']} {pointing['rest']}")
-    return found
+    return tuple(found)
 
 
-_POINTING: Final = re.compile(r"(?i)(?:it|they|that) (?P<rest>(?:is|are|was|will|should|costs?|starts?|goes) .+)")
+_POINTING: Final = re.compile(r"(?i)(?:it|they|that) (?P<rest>(?:is|are|was|will|should|\w+s) .+)")
 _THING: Final = re.compile(
-    r"(?i)\b(?P<thing>(?:the|my|our) (?:(?!(?:the|my|our)\b)[\w'-]+ ?){1,5}?)(?: wrong| incorrect\w*| mixed up)?$"
+    r"(?i)\b(?P<thing>(?:the|my|our) (?:(?!(?:the|my|our)\b)[\w'-]+ ?){1,5}?)(?: wrong| incorrect\w*| mixed up| around| back| over| up| down| out)?$"
 )

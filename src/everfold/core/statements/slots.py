@@ -107,7 +107,7 @@ ONE_NAMES: Final = list_word_set(
 )
 """Of these there is one at a time, told by a name."""
 ONE_WORDS: Final = list_word_set(
-    "hint colour color word pronouns branch editor language password passcode e-mail email address username login lieblingsfarbe passwort couleur color colore"
+    "hint code colour color word pronouns branch editor language password passcode e-mail email address username login lieblingsfarbe passwort couleur color colore"
     " kleur cor"
 )
 """Of these as well, told by any one word."""
@@ -452,7 +452,7 @@ def _has_one(slot: Slot) -> bool:
     return nouns[-1] in ONE_NAMES | ONE_WORDS or not FAVOURITE.isdisjoint(nouns) or _has_contact(nouns)
 
 
-_BEHIND_NOUN: Final = frozenset(("of", "for", "to"))
+_BEHIND_NOUN: Final = frozenset(("of", "for", "to", "at", "in", "on"))
 
 
 def _has_contact(nouns: Sequence[str]) -> bool:

@@ -2,8 +2,10 @@
 
 import pytest
 
-from everfold.core.statements.change_marks import MARKS, ChangeMark
-from everfold.core.statements.replacement import is_marked, read_change
+from everfold.core.statements.change_kinds import ChangeMark
+from everfold.core.statements.change_marks import MARKS
+from everfold.core.statements.replacement import is_marked
+from everfold.core.statements.told_changes import read_change
 
 
 @pytest.mark.parametrize("mark", MARKS, ids=lambda mark: f"{mark.language}-{mark.example}")
