@@ -3,7 +3,6 @@
 Source: own rules, tuned on `own.jsonl`, `fresh.jsonl` and `styles.jsonl` of `tests/data/supersession` only.
 """
 
-import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -77,6 +76,8 @@ def _list_holding(predicate: str) -> tuple[tuple[_State, str], ...]:
 def _is_of_same(state: _State, holds: str, told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the newer statement names who or what the older one tells the state of, and its object where it has one."""
     if not state.has_object:
+        if _is_elsewhere(holds, told, words, frame):
+            return False
         if not frame.clause.is_first:
             return bool(frame.subject) and (frame.subject - GENERIC or frame.subject) <= words
         return any(_ends(state, clause) and read_assertion(clause).is_first for clause in split_clauses(told))
@@ -89,7 +90,7 @@ def _is_of_same(state: _State, holds: str, told: str, words: frozenset[str], fra
     if names_another(told, sought, make_plain(frame.clause.content)):
         return False
     return not frame.clause.is_first or any(
-        _ends(state, clause) and _tells_own(clause, sought) for clause in split_clauses(told)
+        _ends(state, clause) and _tells_own(state, clause, sought) for clause in split_clauses(told)
     )
 
 
@@ -97,9 +98,24 @@ def _ends(state: _State, clause: str) -> bool:
     return compile_pattern(state.ended).search(clause.lower()) is not None
 
 
-def _tells_own(clause: str, sought: frozenset[str]) -> bool:
-    """Whether the speaker is the subject of a clause, or what they sought is."""
-    read = read_assertion(clause)
-    return read.is_first or sought <= list_plain(
-        list_tokens(re.split(r"\b(?:has|have|is|are|was|were)\b", clause.lower())[0])
+def _tells_own(state: _State, clause: str, sought: frozenset[str]) -> bool:
+    """Whether the speaker is the subject of a clause, or what they sought is and has come or was found."""
+    if read_assertion(clause).is_first:
+        return True
+    found = compile_pattern(state.ended).search(clause.lower())
+    before = list_tokens(clause.lower()[: found.start()]) if found else ()
+    is_passive = found is not None and (found[0] in _COMING or not _PASSIVE.isdisjoint(before))
+    return is_passive and sought <= list_plain(before)
+
+
+_COMING: Final = frozenset(("arrived", "came", "come", "here", "delivered", "turned up", "showed up"))
+_PASSIVE: Final = frozenset(("is", "are", "was", "were", "been"))
+
+
+def _is_elsewhere(holds: str, told: str, words: frozenset[str], frame: Frame) -> bool:
+    """Whether another phrase of a kind that the older clause has is told: comments are off here and on there."""
+    joins = list_tokens(told.lower())
+    return any(
+        phrase.join in joins and phrase.join and phrase.words.isdisjoint(words | list_plain(holds.split()) | TIMES)
+        for phrase in frame.phrases
     )

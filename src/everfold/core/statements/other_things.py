@@ -62,6 +62,10 @@ _OPPOSITES: Final = tuple(
         ("old", "new", False),
         ("this", "next last", False),
         ("adult adults", "child children", False),
+        ("front", "back", False),
+        ("upper", "lower", False),
+        ("morning", "evening night", False),
+        ("summer", "winter", False),
     )
 )
 """What tells two things of one sort apart, as a verb or beside a subject's noun."""
