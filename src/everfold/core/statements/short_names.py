@@ -70,5 +70,5 @@ def list_named_clauses(told: str) -> tuple[str, ...]:
 
 _POINTING: Final = re.compile(r"(?i)(?:it|they|that) (?P<rest>(?:is|are|was|will|should|\w+s) .+)")
 _THING: Final = re.compile(
-    r"(?i)\b(?P<thing>(?:the|my|our) (?:(?!(?:the|my|our)\b)[\w'-]+ ?){1,5}?)(?: wrong| incorrect\w*| mixed up| around| back| over| up| down| out)?$"
+    r"(?i)\b(?P<thing>(?:the|my|our)(?: (?!(?:the|my|our)\b)[\w'-]+){1,5}?)(?: wrong| incorrect\w*| mixed up| around| back| over| up| down| out)?$"
 )
