@@ -7,7 +7,6 @@ decided by what the store says when the job is done, so that a job that is lost,
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everfold.core.log.state import CacheBreaks
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 
 
@@ -40,10 +39,10 @@ class AttemptCompaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettleBreaks:
-    """Store that a window has reported cache breaks."""
+    """Store that windows have reported so many cache breaks of all that a session has had."""
 
     session_id: SessionId
-    reported: CacheBreaks
+    reported_count: int
     kind: Literal["settle"] = "settle"
 
     @property

@@ -23,13 +23,14 @@ from everfold.ports.jobs import (
     WakeSession,
 )
 from everfold.services.turns.do_job import do_job
+from everfold.testing.kit.builders import assistant, user
 
 pytestmark = pytest.mark.anyio
 ONE, ADA = SessionId("ses_1"), UserId("usr_ada")
 JOBS: list[Job] = [
     WakeSession(session_id=ONE),
     AttemptCompaction(session_id=ONE, compaction_id=CompactionId("evt_1")),
-    SettleBreaks(session_id=ONE, reported=(("compaction", 100),)),
+    SettleBreaks(session_id=ONE, reported_count=1),
     RefreshSession(session_id=ONE),
     ExtractSession(session_id=ONE),
     EmbedUser(user_id=ADA),
@@ -84,6 +85,25 @@ async def test_another_engine_does_what_one_finds_due(tmp_path: Path) -> None:
         assert window.report is not None
         assert [one.reason for one in window.report.cache_breaks] == ["compaction: tokens"]
         assert (await session.verify()).is_sound
+
+
+async def test_breaks_that_are_settled_late_leave_what_came_after(tmp_path: Path) -> None:
+    """Where an append has stored already that a break was reported, the job takes no later one like it for the same."""
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=QUIET) as engine:
+        deferred = Deferred(engine)
+        session = await engine.session()
+        await session.append([user("One."), assistant("Two."), user("Three.")])
+        reported = []
+        for seq in (1, 2):
+            await session.erase(seq)
+            reported += (await session.window()).report.cache_breaks
+            await session.append(assistant("Noted."))
+        await session.erase(3)
+        await until(lambda: len(deferred.jobs) == len(reported))
+        for job in deferred.jobs:
+            await do_job(engine._background, engine._memories, job)
+        reported += (await session.window()).report.cache_breaks
+    assert [one.reason for one in reported] == ["erase"] * 3
 
 
 @pytest.mark.parametrize(

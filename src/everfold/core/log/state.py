@@ -118,6 +118,7 @@ class SessionState:
         stuck_count: Compactions in a row that did not get below the trigger.
         cache_breaks: Cache breaks of the request's prefix that no window has reported yet: reason, and what it costs in tokens
             (`WHOLE_WINDOW` where nothing of the window stays). At most `REMEMBERED_CACHE_BREAKS`, the newest.
+        reported_count: How many cache breaks came before those: windows have reported them, or they were too many.
         calibration: The provider's count against our estimate.
         epoch: Raised by every erase and retraction of a message of this log; what was read in an older one may hold its
             words.
@@ -154,6 +155,7 @@ class SessionState:
     succeeded_at: datetime | None = None
     stuck_count: int = 0
     cache_breaks: CacheBreaks = ()
+    reported_count: int = 0
     calibration: Calibration = UNCALIBRATED
     epoch: int = 0
 
@@ -185,7 +187,19 @@ class SessionState:
 
     def with_cache_break(self, reason: str, resent_tokens: int) -> "SessionState":
         """The state with one more cache break to report; its revision stays."""
-        return replace(self, cache_breaks=(*self.cache_breaks, (reason, resent_tokens))[-REMEMBERED_CACHE_BREAKS:])
+        added = replace(self, cache_breaks=(*self.cache_breaks, (reason, resent_tokens)))
+        return added.with_reported(added.breaks_count - REMEMBERED_CACHE_BREAKS)
+
+    @property
+    def breaks_count(self) -> int:
+        """How many cache breaks the session has had."""
+        return self.reported_count + len(self.cache_breaks)
+
+    def with_reported(self, count: int) -> "SessionState":
+        """The state in which so many cache breaks of all are reported, or more; its revision stays."""
+        if count <= self.reported_count:
+            return self
+        return replace(self, cache_breaks=self.cache_breaks[count - self.reported_count :], reported_count=count)
 
 
 def state_to_bytes(state: SessionState) -> bytes:

@@ -32,7 +32,7 @@ async def do_job(background: Background, memories: Memories, job: Job) -> None:
         case AttemptCompaction():
             await background.worker.attempt(job.session_id, job.compaction_id)
         case SettleBreaks():
-            await settle_breaks(background.worker.store, background.worker.handover, job.session_id, job.reported)
+            await settle_breaks(background.worker.store, background.worker.handover, job.session_id, job.reported_count)
         case RefreshSession():
             if background.worker.refresher is not None:
                 await background.worker.refresher.refresh_beside(job.session_id)

@@ -1,7 +1,5 @@
 """Show: the window of a session, compacted first when that is due."""
 
-from dataclasses import replace
-
 from everfold.core.windows.window import Window, build_window
 from everfold.errors import InvalidInputError, NotFoundError, OpenStepError
 from everfold.ports.jobs import SettleBreaks
@@ -90,8 +88,8 @@ async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | No
 
 async def _report_breaks(live: LiveSession, background: Background) -> None:
     """Note that a window has reported the cache breaks so far; stored by the next append, or beside the turns."""
-    job = SettleBreaks(session_id=live.record.id, reported=live.state.cache_breaks)
-    live.state = replace(live.state, cache_breaks=())
+    job = SettleBreaks(session_id=live.record.id, reported_count=live.state.breaks_count)
+    live.state = live.state.with_reported(job.reported_count)
     if background.is_synchronous:
         await background.dispatcher.run(job)
         background.worker.handover.pick_up(live)

@@ -116,7 +116,7 @@ async def test_the_newest_job_of_a_name_is_done(work: Work) -> None:
         await work.gate.wait()
 
     dispatcher = serving(do)
-    first, second, third = (SettleBreaks(session_id=ONE, reported=((reason, 1),)) for reason in "abc")
+    first, second, third = (SettleBreaks(session_id=ONE, reported_count=count) for count in (1, 2, 3))
     dispatcher.submit(first)
     await let_run()
     dispatcher.submit(second)

@@ -264,7 +264,7 @@ async def test_what_a_turn_sets_off_is_done_at_once(queue: JobQueue) -> None:
 
     dispatcher = QueueDispatcher(queue, raise_it)
     dispatcher.serve(do)
-    here: list[Job] = [EmbedUser(user_id=ADA), SettleBreaks(session_id=ONE, reported=(("prompt", 9),))]
+    here: list[Job] = [EmbedUser(user_id=ADA), SettleBreaks(session_id=ONE, reported_count=1)]
     for job in (*here, *EVERY):
         dispatcher.submit(job)
     await dispatcher.join()

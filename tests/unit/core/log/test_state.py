@@ -96,6 +96,16 @@ def test_the_newest_breaks_are_remembered() -> None:
     for number in range(REMEMBERED_CACHE_BREAKS + 5):
         state = state.with_cache_break(f"break {number}", number)
     assert [cost for _, cost in state.cache_breaks] == list(range(5, REMEMBERED_CACHE_BREAKS + 5))
+    assert state.breaks_count == REMEMBERED_CACHE_BREAKS + 5
+
+
+@pytest.mark.parametrize(("count", "left"), [(0, "bc"), (1, "bc"), (2, "c"), (3, "")])
+def test_what_is_reported_twice_takes_no_other_break(count: int, left: str) -> None:
+    """Of all breaks those up to a count are reported; what is so already stays so."""
+    state = SessionState(reported_count=1, cache_breaks=(("b", 1), ("c", 1)))
+    after = state.with_reported(count)
+    assert [reason for reason, _ in after.cache_breaks] == list(left)
+    assert after.breaks_count == state.breaks_count
 
 
 def test_refreshes_of_an_older_row_are_summed_up() -> None:
