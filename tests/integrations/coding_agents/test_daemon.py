@@ -232,7 +232,7 @@ def wait_for_stored(client: Client, least_count: int) -> None:
     """Wait until so many messages are stored."""
     end = time.monotonic() + SECS
     while count_stored(client) < least_count and time.monotonic() < end:
-        time.sleep(0.001)
+        time.sleep(0.01)  # each look opens the store, and closing it checkpoints
 
 
 @pytest.mark.slow
