@@ -79,7 +79,8 @@ def test_a_long_session_is_previewed_on_request(chromium: Browser, dashboard: Da
     async def say(runtime: Runtime) -> str:
         session = await runtime.engine.session(agent="long", limit=1_000_000)
         for first in range(0, 5200, 400):
-            await session.append([{"role": "user", "content": f"Boat {first + n}."} for n in range(400)])
+            # said by an assistant, so that memory looks at none of them
+            await session.append([{"role": "assistant", "content": f"Boat {first + n}."} for n in range(400)])
         return session.id
 
     with dashboard.page(chromium) as page:
