@@ -200,19 +200,22 @@ class Database:
         return transaction_id
 
     def read_server_life(self) -> int | None:
-        """What is another number after each crash of the server, and on a server that has taken its place; None where it has none."""
-        row = self.row("read_server_life")
-        return None if row is None else cast("int | None", row[0])
+        """When the server's statistics began, in microseconds since 1970; None where it does not say.
+
+        A server that recovers from a crash begins them anew, and one that takes its place has its own.
+        """
+        [(began,)] = cast("list[tuple[int | None]]", self.rows("read_server_life"))
+        return began
 
     def read_transaction_status(self, transaction_id: int, server_life: int | None) -> str | None:
         """How a transaction ended: "committed", "aborted" or "in progress"; None where the server does not know.
 
-        A crash takes the ids of what was not written out yet, and they are given again: that one of them was committed says
-        nothing of the transaction that had it before.
+        After a crash the server gives ids again whose transactions it had not written to its log: that the later one was
+        committed says nothing of the earlier one.
 
         Args:
             transaction_id: The transaction's.
-            server_life: That of the connection that it ran on.
+            server_life: What `read_server_life` gave on the connection that it ran on.
         """
         query = self.queries["read_transaction_status"]
         try:

@@ -5,7 +5,7 @@ have come through: another connection asks how the transaction ended. Where the 
 the transaction's id to another one, so that "committed" says nothing then, and the error tells what to do.
 
 Source: PostgreSQL's documentation of serialization failures, which are to be tried again, and of `pg_xact_status`, which
-is made for a commit whose answer was lost; pgsql-hackers, "Is txid_status() actually safe?" (2021), of ids given again.
+is made for a commit whose answer was lost. That ids are given again after a crash: `tests/contract/postgres/test_repeating.py`.
 """
 
 import random
@@ -42,7 +42,7 @@ class UnansweredError(Exception, Generic[T]):
 
     Attributes:
         transaction_id: By which another connection learns how it ended.
-        server_life: That of the lost connection.
+        server_life: What `Database.read_server_life` gave on the lost connection.
         done: What the work gave, if it was committed.
     """
 
