@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final, TypedDict
 
-from everfold.core.statements.replacement import replaces
+from everfold.core.replacement.replacement import replaces
 
 _PAIRS: Final = Path(__file__).parents[1] / "tests" / "data" / "supersession"
 _KINDS: Final = ("distinct", "marked", "unmarked")

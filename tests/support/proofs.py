@@ -18,9 +18,9 @@ from typing import Final, cast
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.primitives.json_values import JsonObject
+from everfold.core.replacement.supersession import has_ended, list_current
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import measure_strength
-from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.tokens import (
     IMAGE_TOKENS,
     LOW_DETAIL_IMAGE_TOKENS,

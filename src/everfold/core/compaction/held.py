@@ -15,8 +15,8 @@ from everfold.core.log.budget import UsableBudget
 from everfold.core.log.messages import Note
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.stepwise import Steps
+from everfold.core.replacement.replacement import is_marked
 from everfold.core.statements.extracts import ExtractLine
-from everfold.core.statements.replacement import is_marked
 from everfold.core.statements.strengths import measure_strength, read_rows_ahead
 from everfold.core.statements.substance import measure_substance
 from everfold.core.text.tokens import estimate_text_tokens

@@ -20,9 +20,9 @@ from everfold.core.digests.facts import Fact, list_facts, plain_text
 from everfold.core.digests.requests import LEAST_OUTPUT_TOKENS
 from everfold.core.digests.rows import DigestFrame, Estimate, name_range, neutralise, write_rows
 from everfold.core.primitives.origins import Origin
+from everfold.core.replacement.supersession import has_ended, list_current
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import measure_strength
-from everfold.core.statements.supersession import has_ended, list_current
 from everfold.core.text.frames import name_seqs
 from everfold.core.threats.hostile import find_digest_threat
 from everfold.core.threats.redaction import redact_secrets

@@ -23,9 +23,9 @@ from everfold.core.digests.rows import FENCED, DigestFrame, Estimate, label_line
 from everfold.core.digests.value import read_value
 from everfold.core.primitives.origins import Origin
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
+from everfold.core.replacement.supersession import list_current_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
-from everfold.core.statements.supersession import list_current_stepwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

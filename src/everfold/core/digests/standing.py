@@ -12,10 +12,10 @@ from typing import Final
 
 from everfold.core.digests.rows import Estimate, name_day, name_range, neutralise
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
+from everfold.core.replacement.supersession import has_ended, list_current_stepwise
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import STRONG, measure_line
 from everfold.core.statements.substance import measure_substance
-from everfold.core.statements.supersession import has_ended, list_current_stepwise
 
 POOL_LINES: Final = 160
 """How many standing lines wait for room at most, beside those that are shown. The weakest and oldest leave first.

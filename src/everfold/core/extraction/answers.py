@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from everfold.core.log.messages import Message
-from everfold.core.statements.assertions import expand, read_assertion
+from everfold.core.replacement.assertions import expand, read_assertion
 from everfold.core.statements.telling import is_answer
 
 ANSWER_CHARS: Final = 80

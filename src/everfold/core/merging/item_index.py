@@ -19,7 +19,7 @@ from typing import NamedTuple
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.merging.item_subjects import list_subject_keys, may_replace_at_once
 from everfold.core.primitives.ids import AgentId, SessionId
-from everfold.core.statements.supersession import NEAR_COUNT
+from everfold.core.replacement.supersession import NEAR_COUNT
 
 _Place = tuple[str, AgentId]
 """The tier, and the agent whose it is; empty for the user tier."""

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from everfold.core.memory.items import Item, ItemKind
+from everfold.core.replacement.replacement import is_marked
+from everfold.core.replacement.supersession import list_keys, list_replaced
 from everfold.core.statements.extracts import ExtractLine, LineKind
-from everfold.core.statements.replacement import is_marked
-from everfold.core.statements.supersession import list_keys, list_replaced
 from everfold.core.text.words import read_matter
 
 _LINES: Final[dict[ItemKind, LineKind]] = {

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from everfold.core.merging.item_index import ItemIndex
-from everfold.core.statements.supersession import NEAR_COUNT
+from everfold.core.replacement.supersession import NEAR_COUNT
 from everfold.testing.kit.builders import minute
 from everfold.testing.kit.memory_builders import item
 

@@ -1,0 +1,142 @@
+"""What a statement says is given up, left behind or not so any more, beside what the marks of `change_marks` name.
+
+Source: own grammar, English, tuned on the pairs of `tests/data/supersession` that the package names.
+"""
+# ruff: noqa: RUF001  (marks of other scripts are what this is about)
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from everfold.core.replacement.assertions import REMEMBERED_TEXTS, list_tokens
+from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.stems import stem
+
+_OLD: Final = r"(?P<old>[^,;!?]+?)"
+_END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
+_EXCHANGED: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| for\b| in favou?r\b| with\b| by\b| last\b| yesterday\b| into\b| to\b))"
+_LEFT: Final = (
+    r"\b(?:ripped out|closed(?= (?:the|my|our|his|her|their)\b)|fired|outgrew|cut out|uninstalled|deleted|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned(?! (?:from|to)\b)|replaced"
+    r"|finished(?! by\b)|done with|moved on from|moved away from|moved out of|moving out of|moved [^,;!?]*? (?:off|out of)|decided against|changed (?:my|our) mind about|gone off"
+    r"|went off|split up|broke up with|broke off|took \w+ off|threw out|abandoned|phased out|said goodbye to|walked away from|switched away from|tired of"
+    rf"|fed up with|no more|enough of|(?:so|totally|all) over|retired as|stepped down (?:as|from)|handed (?:over|in|on)|gave back|gave notice (?:at|on)|let go of|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
+)
+_BACK: Final = rf"\b(?:came|back|home|returned|got|picked up|collected|fetched|took|taken|moved|removed|discharged)\b[^,;!?]*? (?:from(?: under| behind| near)?|out of|off) {_OLD}{_END}"
+_PATTERNS: Final = (
+    _LEFT,
+    rf"\b(?:instead of|rather than|in place of) {_OLD}{_END}",
+    rf"\brather [^,;]*? than {_OLD}{_END}",
+    rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
+    rf"\bfrom {_OLD} (?:over )?to\b",
+    rf"\b(?:am|are|is|been) off (?!on\b|at\b|in\b|to\b|for\b|until\b|the (?:rest|whole|week|month|day|hook)\b|work\b|sick\b|\w+day\b){_OLD}{_END}",
+    rf"\blet {_OLD} (?:go|lapse|expire|run out)\b",
+    rf"\b(?:gave|sent|threw|took|got|shut|turned|traded|swapped|switched|(?:to|must) (?:give|send|throw)) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down|in(?= for\b))\b",
+    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD},? but (?:it|that|they|he|she|i|we) (?:should|meant|must|is|are|was|were)\b",
+    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD}[.,;] (?:that|this|which|it) (?:was|is) (?:wrong|incorrect|a mistake|a typo|not (?:right|true|correct))\b",
+    rf"\bnot {_OLD}(?: any ?more| any longer| after all)?,? but\b",
+    rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
+    rf"(?:^|[,;] (?:and )?)(?:not|no longer) {_OLD}{_END}",
+    rf"\bused to \w+ {_OLD}{_END}",
+    rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch) {_OLD}{_END}",
+    _BACK,
+)
+_QUIT: Final = rf"(?P<first>\b(?:i|we)(?: \w+){{0,4}}? )?\b(?:(?:stopped|quit) going to|(?:pull|drop|back|bow)(?:ed|ped|ing|ping)? out of|withdrew from|withdrawn from|bailed on) {_OLD}{_END}"
+"""What somebody takes part in no longer, whatever they did there."""
+_GONE: Final = (
+    rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:closed down|shut down|went downhill"
+    r"|went out of business|left(?: us| me| the \w+)?|stepped (?:down|back)|moved (?:out|away|on)|passed away|died|retired|resigned|quit|out(?: sick)?|away|gone|sick"
+    r"|on [\w ]*leave|went on [\w ]*leave|(?:way )?too [\w ]+?|fell through|broke(?: down)?|being \w+ed|can not|could not|full|sold out|fully booked|had to cancel|cancell?ed|backed out|pulled out|dropped out|injured|fired|revoked|withdrawn|lapsed|expired|ended|over|dead|history|off(?=,| for\b)|scrapped|dropped|suspended|discontinued"
+    r"|abolished|terminated|dissolved|deleted|removed|taken away|(?:not|no longer) (?:works?|working|valid|in use)(?: any ?more)?|sold|stolen|lost|ousted|replaced|dethroned|sacked|dismissed|called off|boring|done)"
+    r"(?=[,;.!?]|$| and| so| last| this| to\b| by\b| the\b| make| do\b| now\b| yesterday\b| as\b)"
+)
+"""Somebody or something that is not there any more, as the subject of a clause."""
+_CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
+_ADVERBS: Final = (
+    r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
+    r"|this (?:week|month|year|morning|season)|for good|completely|altogether|entirely)\b"
+)
+_DENIED: Final = r"\b(?:you (?:need|must|should) not|you can stop|there is no need to|no need to|(?:is|are|was|were|do|does|did|will|can|am|has|have|would) not|will no longer|can no longer|no longer|not)\b"
+_ANY_MORE: Final = r"\b(?:any ?more|any longer|no longer|after all|these days|no more)\b"
+_REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)) (?:that )?"
+_CUES: Final = (
+    r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
+    r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
+    r"|stop|stopped|fired|outgrew|cut|uninstalled|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|pull|drop|back|bow\w*|backing|pulling|withdrew|bailed|traded|said|told|wrote|mentioned|injured|fired)\b"
+)
+"""Words of which one stands in whatever gives something up."""
+_FIRST: Final = re.compile(r"\s*(?:i|we)\b")
+_POINTING: Final = re.compile(r"\s*(?:he|she|it|they|that)\b")
+_CLAUSES: Final = re.compile(
+    r"\s+(?:lol|haha\w*|lmao|tho)\s+|(?<=more)\s+(?=(?:it|they|he|she|my|our|i|we)\b)|\s*(?:(?<!\d)[,;:!?]|[,;:!?](?!\d)|[。，；、])+\s*(?:(?:and|but|so|because|since)\s+)?|\.\s+|\s+(?:and|but|so|because|since|und|aber|sondern|et|mais|y|pero|sino|e|ma|maar|mas)\s+|\s+[-–—]\s+"
+)
+_TITLE_DOTS: Final = re.compile(r"\b(St|Dr|Mr|Mrs|Ms|No|Prof)\. (?=[A-Z\d])")
+
+
+_LIGHT: Final = LIGHT - {"work"}
+"""To work somewhere no longer is not to live there no longer."""
+
+
+class GivenUp(NamedTuple):
+    """What is said to be given up.
+
+    Attributes:
+        words: The stems of what it says.
+        is_clause: Whether it is a whole clause, with a subject, that is denied.
+        is_first: Whether the speaker is the subject of that clause.
+        is_pointing: Whether its subject is only pointed at ("she does not live there any more").
+        is_back: Whether somebody has only come back from it, or it is only where a way begins.
+        is_gone: Whether it is a place or a person that is not there any more, or that is left for good.
+    """
+
+    words: frozenset[str]
+    is_clause: bool
+    is_first: bool
+    is_pointing: bool
+    is_back: bool = False
+    is_gone: bool = False
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def list_given_up(expanded: str) -> tuple[GivenUp, ...]:
+    """What an expanded statement says is given up."""
+    if compile_pattern(_CUES).search(expanded.lower()) is None:
+        return ()
+    return tuple(one for one in _find_given_up(expanded.lower()) if one.words)
+
+
+def _find_given_up(lowered: str) -> Iterator[GivenUp]:
+    for pattern in _PATTERNS:
+        for found in compile_pattern(pattern).finditer(lowered):
+            yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_back=pattern is _BACK)
+    for found in compile_pattern(_QUIT).finditer(lowered):
+        yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_gone=found["first"] is not None)
+    for found in compile_pattern(_GONE).finditer(lowered):
+        yield _read(found["old"])._replace(is_gone=compile_pattern(_CLOSED).search(found[0]) is not None)
+    clauses = split_clauses(lowered)
+    for clause in (compile_pattern(_REPORTED).sub("", one) for one in clauses):
+        said = compile_pattern(_DENIED).sub(" ", clause)
+        if said != clause and (len(clauses) > 1 or compile_pattern(_ANY_MORE).search(clause)):
+            yield _read(compile_pattern(_ANY_MORE).sub(" ", said), is_clause=True)
+
+
+def _read(words: str, *, is_clause: bool = False) -> GivenUp:
+    stems = list_plain(list_tokens(words)) - {stem("one")}
+    return GivenUp(
+        stems - _LIGHT if is_clause else stems,
+        is_clause,
+        is_clause and _FIRST.match(words) is not None,
+        is_clause and _POINTING.match(words) is not None,
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def split_clauses(text: str) -> tuple[str, ...]:
+    """The clauses of a text, also those joined by "so" and "because"."""
+    return tuple(part.strip(" .") for part in _CLAUSES.split(join_titles(text)) if part.strip(" ."))
+
+
+def join_titles(text: str) -> str:
+    """A text without the dots of "Dr. Lee" and "St. Anne's"."""
+    return _TITLE_DOTS.sub(r"\1 ", text)
