@@ -25,9 +25,9 @@ class Pair(TypedDict):
 
 def main() -> None:
     """Print for each file and kind how many pairs replace, said and saved."""
-    for name in ("own", "fresh", "styles", "unseen", "held_back"):
+    for name in ("own", "fresh", "styles", "tempting", "unseen", "held_back"):
         rows = (_PAIRS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        with_misses = "--misses" in sys.argv and name in ("own", "fresh", "styles")
+        with_misses = "--misses" in sys.argv and name in ("own", "fresh", "styles", "tempting")
         report(name, [json.loads(row) for row in rows], with_misses=with_misses)
 
 

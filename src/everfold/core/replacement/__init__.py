@@ -1,5 +1,5 @@
 """What replaces what: whether a newer statement takes the place of an older one, decided over the two alone.
 
-The rules were tuned on `own.jsonl`, `fresh.jsonl`, `phrasings.jsonl` and `styles.jsonl` of `tests/data/supersession`, and on
-no other pairs: `unseen.jsonl` and `held_back.jsonl` say what they are worth.
+The rules were tuned on `own.jsonl`, `fresh.jsonl`, `phrasings.jsonl`, `styles.jsonl` and `tempting.jsonl` of
+`tests/data/supersession`, and on no other pairs: `unseen.jsonl` and `held_back.jsonl` say what they are worth.
 """

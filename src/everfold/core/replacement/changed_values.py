@@ -35,7 +35,6 @@ from everfold.core.replacement.changes import (
     tells_cause,
 )
 from everfold.core.replacement.clause_values import counts_same, list_left
-from everfold.core.replacement.ended_states import has_ended_state
 from everfold.core.replacement.frames import (
     GENERIC,
     LIGHT,
@@ -52,7 +51,6 @@ from everfold.core.replacement.likings import STARTING, is_liked_otherwise
 from everfold.core.replacement.moved_values import is_changed_to, is_exchanged, list_changed_words
 from everfold.core.replacement.other_things import covers_subject, names_another
 from everfold.core.replacement.restated_values import is_restated
-from everfold.core.replacement.short_names import name_in_short
 from everfold.core.replacement.single_values import (
     MANY_VERBS,
     has_one_name,
@@ -94,12 +92,7 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         frame = frame._replace(is_past=False)
     if words.isdisjoint(make_plain(frame.clause.content)):
         return False
-    if (is_marked or says_change(newer)) and has_ended_state(told, words, frame):
-        return True
-    if _is_left(told, words, frame, is_near=is_near) or _has_changed(told, words, frame):
-        return True
-    short = name_in_short(told, words, frame) if is_near and _tells_change(newer) else None
-    return short is not None and _has_changed(told, words, short)
+    return _is_left(told, words, frame, is_near=is_near) or _has_changed(told, words, frame)
 
 
 def _is_left(told: str, words: frozenset[str], frame: Frame, *, is_near: bool) -> bool:

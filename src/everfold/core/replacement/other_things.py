@@ -136,8 +136,9 @@ _IS: Final = re.compile(r"\b(?:is|are)\b")
 
 
 def _is_told_of_kin(newer: str, older: str) -> bool:
-    """Whether what speakers told of themselves is told of somebody of theirs now, and of nobody else."""
-    if not read_assertion(older).is_first:
+    """Whether what speakers told of themselves or of a thing of theirs is told of somebody of theirs now, and of nobody else."""
+    said = read_assertion(older)
+    if not said.is_first and said.tokens[0] not in _OWNERS:
         return False
     clauses = [read_assertion(clause) for clause in split_clauses(newer)]
     if any(clause.is_first or not _SELF.isdisjoint(clause.tokens) for clause in clauses):
@@ -237,7 +238,7 @@ def _is_modified(clause: Assertion, at: int, subject: frozenset[str], known: fro
     follows = told[at + 1] if at + 1 < len(told) else ""
     if follows == "'s":
         is_verb = told[at + 2 : at + 3] in _BEHIND_HAS
-        return not is_verb and not list_plain(told[at + 2 : at + 3]) <= known | GENERIC
+        return not is_verb and not list_plain(told[at + 2 : at + 3]) <= subject | GENERIC
     if follows in ("next", "opposite"):
         return True
     is_english = _FOREIGN.isdisjoint(told)
@@ -257,7 +258,7 @@ def _is_modified(clause: Assertion, at: int, subject: frozenset[str], known: fro
     ):
         return True
     end = clause.verb_at if at < clause.verb_at and follows in JOINS else at + 2 + _OF_WORDS
-    return follows in (JOINS if at < clause.verb_at else _OF) and _is_of_another(told[at + 2 : end], known)
+    return follows in (JOINS | _OF if at < clause.verb_at else _OF) and _is_of_another(told[at + 2 : end], known)
 
 
 def _is_of_another(words: Sequence[str], known: frozenset[str]) -> bool:

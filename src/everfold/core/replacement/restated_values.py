@@ -22,7 +22,6 @@ from everfold.core.replacement.frames import (
 from everfold.core.replacement.given_up import split_clauses
 from everfold.core.replacement.moved_values import are_comparable
 from everfold.core.replacement.other_things import covers_subject
-from everfold.core.replacement.short_names import list_named_clauses
 from everfold.core.replacement.single_values import (
     MANY_VERBS,
     PLACES,
@@ -50,7 +49,7 @@ def is_restated(told: str, frame: Frame, words: frozenset[str], gone: frozenset[
 
 def _pair_frames(told: str, said: Frame) -> Iterator[tuple[Frame, Frame]]:
     """Each clause of the newer statement that denies nothing beside the older one, both also turned around."""
-    for clause in dict.fromkeys((told, *_list_whole_clauses(told, said), *list_named_clauses(told))):
+    for clause in dict.fromkeys((told, *_list_whole_clauses(told, said))):
         plain = " ".join(SOFT_MARKS.sub(" ", LEADS.sub("", clause)).split()).strip(" ,.")
         frame = None if DENIALS.search(plain) else read_frame(plain)
         for one in (frame, frame and turn_around(frame), frame and turn_to_thing(frame)):

@@ -16,7 +16,6 @@ from everfold.core.replacement.assertions import (
 )
 from everfold.core.replacement.changes import DENIALS, SOFT_MARKS, prepare_statement
 from everfold.core.replacement.clause_values import list_left, list_units
-from everfold.core.replacement.ended_states import has_ended_state
 from everfold.core.replacement.frames import (
     DURATIONS,
     GENERIC,
@@ -104,7 +103,7 @@ def is_same_but_one(newer: str, older: str) -> bool:
     clauses = split_clauses(prepare_statement(newer))
     if not DENIALS.search(prepare_statement(older)) and is_denied_now(prepare_statement(newer), said):
         return True
-    if is_liked_otherwise(newer, said) or has_ended_state(newer, make_plain(read_assertion(newer).content), said):
+    if is_liked_otherwise(newer, said):
         return True
     return any(_is_clause_same_but_one(clause, said) for clause in dict.fromkeys((prepare_statement(newer), *clauses)))
 
