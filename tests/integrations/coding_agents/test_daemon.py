@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +23,7 @@ from everfold.core.text.frames import HANDED_BEGIN
 from everfold.integrations.coding_agents.clients import HOOK
 from everfold.integrations.coding_agents.connecting import connect
 from everfold.integrations.coding_agents.connection import find_path, read_connection, write_connection
+from everfold.integrations.coding_agents.hook import RUNNING, hold
 from everfold.session import iterate_log
 
 TALK = "11111111-2222-4333-8444-555555555555"
@@ -195,6 +197,18 @@ def test_a_killed_daemon_is_started_by_the_next_hook(client: Client) -> None:
     assert find_daemons()
     kill_daemons()
     client.hook("Stop")
+    assert find_daemons()
+
+
+@pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit"])
+def test_a_hook_waits_for_a_daemon_that_ends(client: Client, event: str) -> None:
+    """While a daemon that listens no more still holds its lock, a hook waits and then starts the next one."""
+    lock = hold(read_connection(find_path("claude-code")).socket + RUNNING)
+    assert lock is not None
+    ending = threading.Timer(0.3, os.close, [lock])
+    ending.start()
+    client.hook(event, prompt="Which port?")
+    ending.join()
     assert find_daemons()
 
 

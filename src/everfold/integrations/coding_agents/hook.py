@@ -42,13 +42,16 @@ def run(path: str, source: bytes) -> str:
     request = json.dumps({"connection": path, "event": event}).encode() + b"\n"
     waits = name in ANSWERED
     answer = ask(connection, request, deadline, waits=waits)
-    if answer is None and start(connection, path, b"" if waits else request):
-        while answer is None and waits and time.monotonic() < deadline:
-            time.sleep(PAUSE_SECS)
-            answer = ask(connection, request, deadline, waits=waits)
-        if answer is None and waits and (lock := hold(connection["socket"] + RUNNING)) is not None:
-            touch(connection["socket"] + FAILED)
-            os.close(lock)
+    is_started = False
+    while answer is None and not is_fresh(connection["socket"] + FAILED, FAILED_SECS) and time.monotonic() < deadline:
+        is_started = is_started or start(connection, path, b"" if waits else request)
+        if is_started and not waits:
+            break
+        time.sleep(PAUSE_SECS)
+        answer = ask(connection, request, deadline, waits=waits)
+    if answer is None and is_started and waits and (lock := hold(connection["socket"] + RUNNING)) is not None:
+        touch(connection["socket"] + FAILED)
+        os.close(lock)
     text = json.loads(answer).get("text", "") if answer and name in SPOKEN else ""
     if not isinstance(text, str) or not 0 < len(text) <= MOST_CHARS:
         return ""
@@ -76,15 +79,13 @@ def ask(connection: dict[str, str], request: bytes, deadline: float, *, waits: b
 
 
 def start(connection: dict[str, str], path: str, request: bytes) -> bool:
-    """Start the daemon, unless it has failed to start just now. It gets the request that is not sent again.
+    """Start the daemon; False where another process runs, which may be about to listen as well as about to end.
 
-    Where another hook has started it already, it is only waited for.
+    The daemon gets the request that is not sent again.
     """
-    if is_fresh(connection["socket"] + FAILED, FAILED_SECS):
-        return False
     lock = hold(connection["socket"] + RUNNING)
     if lock is None:
-        return True
+        return False
     import subprocess
 
     process = subprocess.Popen(  # noqa: S603 - the interpreter of the user's own connection
