@@ -133,11 +133,11 @@ upgrade: $(VENV)/.uv ## Rewrite requirements/ with the newest versions that fit
 pictures: $(VENV)/.dev ## Take the pictures of docs/dashboard.md anew, with Chromium
 	@PYTHONPATH=. $(BIN)/python tests/pictures.py
 
-browser: ## Install Debian's Chromium for the browser tests, where it is missing and you are root
-	@if command -v chromium >/dev/null; then echo "browser: chromium is there"; \
-	elif [ "$$(id -u)" != 0 ]; then echo "browser: chromium is missing; install it as root: apt-get install chromium" >&2; exit 1; \
-	else export DEBIAN_FRONTEND=noninteractive; \
-		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends chromium >/dev/null; fi
+browser: ## Install Debian's Chromium for the browser tests, with and without windows, where one is missing and you are root
+	@if command -v chromium >/dev/null && command -v chromium-headless-shell >/dev/null; then echo "browser: chromium is there"; \
+	elif [ "$$(id -u)" != 0 ]; then echo "browser: install it as root: apt-get install chromium chromium-headless-shell" >&2; exit 1; \
+	else export DEBIAN_FRONTEND=noninteractive; apt-get update -qq >/dev/null && \
+		apt-get install -qq -y --no-install-recommends chromium chromium-headless-shell >/dev/null; fi
 
 mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is missing and you are root
 	@if PATH="$$PATH:/usr/sbin" command -v dovecot >/dev/null; then echo "mailserver: dovecot is there"; \
