@@ -87,7 +87,8 @@ def _gives_another_value(newer: Item, older: Item) -> bool:
     subject = find_one_value(newer.statement) if newer.tier == "user" else ""
     if not subject or (older.is_explicit and not is_marked(newer.statement)):
         return False
-    return find_one_value(older.statement, alone=True) == subject
+    is_told_closer = not is_marked(newer.statement) and list_keys(older.statement) <= list_keys(newer.statement)
+    return not is_told_closer and find_one_value(older.statement, alone=True) == subject
 
 
 def find_one_value(statement: str, *, alone: bool = False) -> str:

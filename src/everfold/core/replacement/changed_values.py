@@ -47,8 +47,9 @@ from everfold.core.replacement.frames import (
 )
 from everfold.core.replacement.given_up import list_given_up, split_clauses
 from everfold.core.replacement.left_behind import is_given_up, points_to_given_up
-from everfold.core.replacement.likings import STARTING, is_liked_otherwise
+from everfold.core.replacement.left_things import is_over
 from everfold.core.replacement.moved_values import is_changed_to, is_exchanged, list_changed_words
+from everfold.core.replacement.opposites import STARTING, is_opposite, is_switched
 from everfold.core.replacement.other_things import covers_subject, names_another
 from everfold.core.replacement.restated_values import is_restated
 from everfold.core.replacement.single_values import (
@@ -82,11 +83,13 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
         return False
     is_denied = _HAS_NONE.search(said) is not None or DENIALS.search(said) is not None
     words = make_plain(read_assertion(told).content)
+    if not is_denied and is_over(told, frame):
+        return True
     if not (is_marked or says_change(newer) or tells_cause(newer) or _names_value(told, frame)):
         return False
     if is_denied:
         return _is_affirmed(told, frame)
-    if is_denied_now(told, frame) or is_exchanged(told, frame) or is_liked_otherwise(told, frame):
+    if is_denied_now(told, frame) or is_exchanged(told, frame) or is_opposite(told, frame) or is_switched(told, frame):
         return True
     if CORRECTS.search(newer):
         frame = frame._replace(is_past=False)

@@ -4,6 +4,7 @@ Source: own grammar, tuned on the pairs of `tests/data/supersession` that the pa
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -97,7 +98,7 @@ _HAPPENED: Final = r"\b(?:has|have|had|was|were|did|got|could|would|can not|\w{3
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def prepare_statement(text: str) -> str:
     """A statement without what only opens or explains it, a phrase that leads it put behind."""
-    told = join_titles(expand(text).strip()).strip(" .")
+    told = _ALSO.sub("", join_titles(expand(text).strip()).strip(" ."))
     told = _DECIDED.sub(r"\1 ", _TAILS.sub("", _ASIDE.sub(" ", told)))
     told = _CORRECTED.sub("", _AGREED.sub("", told))
     if (led := _LED.match(told)) is not None:
@@ -107,8 +108,34 @@ def prepare_statement(text: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def shorten_statement(text: str) -> str:
-    """An older statement, prepared, without what only adds to it: when it holds by now, and another name for its last word."""
-    return " ".join(_APPOSITION.sub("", SOFT_MARKS.sub(" ", prepare_statement(text))).split())
+    """An older statement, prepared, without what only adds to it: when it holds by now, and another name for its last word.
+
+    One that tells of a change is what is so since then: "we switched the store to Redis" is "the store is Redis".
+    """
+    told = " ".join(_APPOSITION.sub("", SOFT_MARKS.sub(" ", _SO.sub("", prepare_statement(text)))).split())
+    return next((f"{found['thing']} is {found['new']}" for found in map(_match(told), _CHANGED_BEFORE) if found), told)
+
+
+def _match(told: str) -> Callable[[re.Pattern[str]], re.Match[str] | None]:
+    return lambda pattern: pattern.match(told)
+
+
+_SO: Final = re.compile(r"^[^,;]+, so (?=(?:the|my|our) [^,;]+ (?:is|are) [^,;]+$)")
+_NEW_VALUE: Final = r"(?:from [^,;]+? )?to (?P<new>[^,;]+)$"
+_CHANGED_BEFORE: Final = (
+    re.compile(
+        r"(?:I|[Ww]e|[Tt]hey) (?:have |had |just )*(?:switched|changed|migrated|converted|renamed|raised|lowered|extended|reset) (?P<thing>(?:the|our|my) [^,;]+?) "
+        + _NEW_VALUE
+    ),
+    re.compile(
+        r"(?P<thing>(?:[Tt]he|[Mm]y|[Oo]ur) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:changed|switched|renamed|raised|lowered|extended|reset) "
+        + _NEW_VALUE
+    ),
+    re.compile(
+        r"(?P<thing>(?:[Tt]he|[Mm]y|[Oo]ur) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:moved|postponed|rescheduled|pushed|brought forward) (?:back |forward )?(?:from [^,;]+? )?(?P<new>to (?=(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d))[^,;]+)$",
+        re.IGNORECASE,
+    ),
+)
 
 
 _APPOSITION: Final = re.compile(r", (?:the|a|an|my|our) [^,]+$")
@@ -119,6 +146,7 @@ CORRECTS: Final = re.compile(
 _CORRECTED: Final = re.compile(
     r"(?i)^(?:(?:it )?turn(?:s|ed) out(?: that)?|I meant(?: that)?|(?:that|this|it)(?: has)?(?: just| since)? changed[:,;]),? "
 )
+_ALSO: Final = re.compile(r"(?i)^(?:also|and),? (?=(?:i|we|my|our|the)\b)")
 _AGREED: Final = re.compile(r"^(?:I|[Ww]e) (?:agreed|arranged|settled|decided|said)\b[^,;]*? that ")
 _DECIDED: Final = re.compile(r"^(I|[Ww]e) (?:have )?(?:finally |just )?(?:decided|agreed|chosen|resolved) to ")
 """What was decided is what is so: "we decided to open on 3 March" tells when we open."""

@@ -4,6 +4,7 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 """
 
 import re
+from itertools import takewhile
 from typing import Final
 
 from everfold.core.replacement.assertions import (
@@ -163,7 +164,9 @@ def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_nea
     if told == "when":
         return _says_when(said)
     if thing.is_first:
-        return verb in _LIVING
+        name = tuple(takewhile(lambda word: word[:1].isupper(), new))
+        is_there = bool(name) and any(said.raw[at : at + len(name)] == name for at in range(len(said.raw)))
+        return verb in _LIVING and not is_there
     if new[0][:1].isdigit():
         return any(character.isdigit() for token in rest for character in token)
     sort = sort_value(tuple(token.lower() for token in rest), rest, (), ())

@@ -28,13 +28,14 @@ from everfold.core.replacement.slots import (
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.text.stems import stem
 
+_KNOWING: Final = frozenset(map(stem, "know remember think mean".split()))
 _DAYS: Final = frozenset(map(stem, WEEKDAYS | HABITUAL))
 
 
 def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the older clause says what is given up, and the rest of it is told again."""
     content, said = make_plain(frame.clause.content), frame.clause
-    if frame.is_past and said.tokens[said.verb_at] not in ("can", "could") and not _is_undone(told, frame):
+    if _has_no_end(told, frame):
         return False
     old = given_up.words & content
     is_told = given_up.words - _list_beside(given_up, words, frame) <= content | GENERIC
@@ -62,6 +63,14 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
         or covers_subject(frame.subject, said, words)
         or is_told_of_us(told, frame)
     )
+
+
+def _has_no_end(told: str, frame: Frame) -> bool:
+    """Whether the older clause tells what happened and was not undone, or what the speaker knows."""
+    verb = frame.clause.tokens[frame.clause.verb_at]
+    if frame.clause.is_first and stem(verb) in _KNOWING:
+        return True
+    return frame.is_past and verb not in ("can", "could") and not _is_undone(told, frame)
 
 
 def _leaves_none(old: frozenset[str], frame: Frame) -> bool:

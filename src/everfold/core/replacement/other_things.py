@@ -107,6 +107,7 @@ def speaks_of_another(newer: str, older: str) -> bool:
         or _has_other_modifier(newer, older)
         or _has_other_twin(newer, older)
         or _has_other_roles(newer, older)
+        or _has_other_occasion(newer, older)
         or _is_told_of_kin(newer, older)
     )
 
@@ -118,6 +119,19 @@ def _has_other_roles(newer: str, older: str) -> bool:
         return False
     told = [[word for word in _list_persons(clause) if word in said] for clause in split_clauses(newer)]
     return any(len(names) > 1 and names != [word for word in said if word in names] for names in told)
+
+
+def _has_other_occasion(newer: str, older: str) -> bool:
+    """Whether both say at what part of the day or week something is so, not at the same, and not of the same thing."""
+    said, told = (frozenset(_OCCASION.findall(text.lower())) for text in (older, newer))
+    if not said or not told or not said.isdisjoint(told):
+        return False
+    return not list_plain(list_tokens(_OCCASION.sub(" ", older.lower()))) <= list_plain(list_tokens(newer.lower()))
+
+
+_OCCASION: Final = re.compile(
+    r"\b(?:during the|at|by|in the|on) (day|night|mornings?|evenings?|afternoons?|weekends?|weekdays|winter|summer)\b"
+)
 
 
 def _list_persons(text: str) -> list[str]:
@@ -140,15 +154,19 @@ def _is_told_of_kin(newer: str, older: str) -> bool:
     said = read_assertion(older)
     if not said.is_first and said.tokens[0] not in _OWNERS:
         return False
-    clauses = [read_assertion(clause) for clause in split_clauses(newer)]
+    clauses = [read_assertion(clause) for clause in split_clauses(newer) if list_tokens(clause)]
     if any(clause.is_first or not _SELF.isdisjoint(clause.tokens) for clause in clauses):
         return False
     known = set(list_tokens(older.lower()))
-    return any(
+    is_of_kin = [
         clause.tokens[0] in _OWNERS and not _KIN.isdisjoint(set(clause.tokens[1:_KIN_WORDS]) - known)
         for clause in clauses
-        if clause.tokens
+    ]
+    is_told_beside = any(
+        not is_theirs and clause.verb_at > 0 and not clause.subject.isdisjoint(said.content) and not said.is_first
+        for clause, is_theirs in zip(clauses, is_of_kin, strict=True)
     )
+    return any(is_of_kin) and not is_told_beside
 
 
 _KIN_WORDS: Final = 4

@@ -21,6 +21,7 @@ from everfold.core.replacement.assertions import (
     list_tokens,
     read_assertion,
 )
+from everfold.core.replacement.attributes import gives_another_value
 from everfold.core.replacement.change_kinds import MarkKind
 from everfold.core.replacement.changed_values import is_changed
 from everfold.core.replacement.changes import DENIALS, says_change
@@ -74,6 +75,8 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
     if newer == older or (change.is_idle and not _has_same_condition(older, change)):
         return False
     expanded = expand(older).strip()
+    if gives_another_value(newer, older):
+        return not is_saved or is_marked(newer)
     said = read_assertion(expanded)
     if said.content.isdisjoint(change.content) and not (said.is_first and change.is_first):
         return False
@@ -98,11 +101,11 @@ def _only_adds(newer: str, change: Change, said: Assertion) -> bool:
     """Whether a statement says again all that the older one says, and takes nothing back."""
     if not said.content <= change.content or change.kinds & _TAKING_BACK:
         return False
-    clauses = map(read_assertion, split_clauses(expand(newer)))
+    told = expand(newer)
     return (
-        any(said.content <= clause.content for clause in clauses)
-        and not list_given_up(expand(newer))
-        and not DENIALS.search(newer)
+        any(said.content <= clause.content for clause in map(read_assertion, split_clauses(told)))
+        and not list_given_up(told)
+        and not DENIALS.search(told)
         and not is_denied(said)
     )
 

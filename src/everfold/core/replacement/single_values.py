@@ -14,7 +14,7 @@ from everfold.core.replacement.assertions import (
     list_stems,
     read_assertion,
 )
-from everfold.core.replacement.changes import DENIALS, SOFT_MARKS, prepare_statement
+from everfold.core.replacement.changes import DENIALS, SOFT_MARKS, prepare_statement, shorten_statement
 from everfold.core.replacement.clause_values import list_left, list_units
 from everfold.core.replacement.frames import (
     DURATIONS,
@@ -31,7 +31,7 @@ from everfold.core.replacement.frames import (
     turn_around,
 )
 from everfold.core.replacement.given_up import split_clauses
-from everfold.core.replacement.likings import is_liked_otherwise
+from everfold.core.replacement.opposites import is_opposite
 from everfold.core.replacement.other_things import covers_subject
 from everfold.core.replacement.slots import (
     ADJECTIVES,
@@ -97,15 +97,15 @@ _MOST_OTHER_WORDS: Final = 8
 
 def is_same_but_one(newer: str, older: str) -> bool:
     """Whether two statements are the same but for one phrase, of which such a thing has one at a time."""
-    said = read_frame(prepare_statement(older))
+    said = read_frame(shorten_statement(older))
     if said is None or said.clause.is_joined:
         return False
-    clauses = split_clauses(prepare_statement(newer))
-    if not DENIALS.search(prepare_statement(older)) and is_denied_now(prepare_statement(newer), said):
+    told = prepare_statement(newer)
+    if not DENIALS.search(prepare_statement(older)) and is_denied_now(told, said):
         return True
-    if is_liked_otherwise(newer, said):
-        return True
-    return any(_is_clause_same_but_one(clause, said) for clause in dict.fromkeys((prepare_statement(newer), *clauses)))
+    return is_opposite(told, said) or any(
+        _is_clause_same_but_one(clause, said) for clause in dict.fromkeys((told, *split_clauses(told)))
+    )
 
 
 def _is_clause_same_but_one(newer: str, said: Frame) -> bool:
@@ -285,6 +285,7 @@ def _holds_one_place(older: Frame, old: Phrase, new: Phrase, *, is_marked: bool)
     """Whether what follows a preposition is the one place, way or owner of something."""
     if older.clause.is_first and older.is_copula:
         is_shared = old.join == new.join in ("in", "on") and bool(old.words & new.words)
+        is_shared &= len(new.words) <= len(old.words) or is_marked
         return is_shared and old.is_definite and new.is_definite
     if old.words & new.words and is_named(older.clause.raw[: older.clause.verb_at]):
         return False

@@ -402,6 +402,7 @@ def _allows_when(older: Assertion, verb: str, mid: Sequence[str], slot: Slot, *,
 
 
 def _allows_number(older: Assertion, verb: str, mid: Sequence[str], slot: Slot) -> bool:
+    mid = [word for word in mid if not word.endswith("ly")]
     if verb in _TASTES:
         return False
     if verb in HAVE or verb in ("need", "needs"):

@@ -17,12 +17,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.replacement.assertions import WIDE
+from everfold.core.replacement.attributes import read_attributes
+from everfold.core.replacement.opposites import list_sorts
 from everfold.core.replacement.replacement import is_marked, replaces
 from everfold.core.replacement.retractions import find_excess, is_slip
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import (
     NOTHING,
-    REMEMBERED_TEXTS,
     Reading,
     has_status,
     is_done,
@@ -42,6 +43,8 @@ _REACH: Final = 40
 """How many messages back a bare correction ("no, make it 12, not 300") can reach without naming its subject."""
 _SLIP_GAP: Final = 3
 """How many marks and blanks stand at most between a sentence and the next."""
+_REMEMBERED_KEYS: Final = 2048
+"""Of how many lines the keys stay known: a walk over a rollup's meets them again."""
 NEAR_COUNT: Final = 24
 """With how many older lines a line is compared at most for each of its words, the newest ones."""
 _WIDE: Final = re.compile(f"[{WIDE}]+")
@@ -131,10 +134,11 @@ def _key(line: ExtractLine) -> Key:
     return line.seq, line.start
 
 
-@lru_cache(maxsize=REMEMBERED_TEXTS)
+@lru_cache(maxsize=_REMEMBERED_KEYS)
 def list_keys(quote: str) -> frozenset[str]:
-    """What a line is found by: the stems of its words, and each pair of Chinese or Japanese characters."""
-    stems = frozenset(map(stem, list_words(quote)))
+    """What a line is found by: the stems of its words, the attributes and the sorts that it tells of, and each pair of Chinese or Japanese characters."""
+    words = list_words(quote)
+    stems = frozenset(map(stem, words)).union(f"={name}" for name in (*read_attributes(quote), *list_sorts(words)))
     if quote.isascii() or _WIDE.search(quote) is None:
         return stems
     pairs = (f"{one}{other}" for one, other in pairwise(quote))

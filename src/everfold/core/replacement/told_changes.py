@@ -50,6 +50,8 @@ _FOREIGN_CUES: Final = (
 _ADDITIVE: Final = re.compile(
     r"\b(?:also|too(?=\s*(?:[.,;!?]|$))|as well|(?<!to )(?<!at )(?<!in )(?<!with )(?<!for )another|additionally|in addition|auch|außerdem|aussi|también|anche|ook|também|ещё|еще|тоже)\b|也|还"
 )
+_ALSO: Final = re.compile(r"^also,? ")
+"""What only opens a sentence that says itself that something has changed."""
 _OPEN: Final = re.compile(
     r"\?\s*$|\b(?:(?<!asked )(?<!asks )if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|wenn|falls|vielleicht|peut-être|quizás|forse"
     r"|misschien|talvez|если|возможно|может быть)\b"
@@ -122,7 +124,7 @@ def read_change(text: str) -> Change:
         clauses=clauses,
         content=whole.content,
         plain=read_assertion(_strip_marks(expanded, marks, _NOW)) if kinds else whole,
-        is_idle=bool(_ADDITIVE.search(lowered) or _OPEN.search(lowered)),
+        is_idle=bool(_ADDITIVE.search(_ALSO.sub("", lowered) if kinds else lowered) or _OPEN.search(lowered)),
         is_bare=all(map(_is_bare, clauses)),
         is_first=any(clause.is_first for clause in (whole, *clauses)),
     )

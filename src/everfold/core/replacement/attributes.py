@@ -1,0 +1,392 @@
+"""What a person has one of at a time, in whatever words it is told.
+
+"I work at Acme." falls to "I just joined Kite as a tester.".
+
+A row tells an attribute of the speaker with the wording that gives its value, and an example. Two statements that give
+one attribute two values are about the same thing, though they may share no word. The older one has to say nothing else,
+and none of the two may be bound to a time or an occasion ("I work at Acme on Saturdays").
+
+Source: own lists, tuned on pairs of public test data of other memory engines, half of which were left unread.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from everfold.core.replacement.assertions import REMEMBERED_TEXTS, expand, list_tokens
+from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.statements.rules import list_word_set
+from everfold.core.text.patterns import compile_pattern
+from everfold.core.text.stems import stem
+
+
+class AttributeRule(NamedTuple):
+    """A wording that gives the value of an attribute of the speaker, as the group `value` or by its mere presence.
+
+    Attributes:
+        attribute: Of what there is one at a time.
+        pattern: Found in an expanded statement, whatever the case of what stands in "(?i:...)".
+        example: A statement that it finds.
+        value: What the example gives; the rule's own value where it has no such group.
+        cues: Words of which one, in lower case, stands in whatever the pattern finds.
+    """
+
+    attribute: str
+    pattern: str
+    example: str
+    value: str
+    cues: str
+
+
+class Told(NamedTuple):
+    """The value that a statement gives an attribute.
+
+    Attributes:
+        value: The stems of it.
+        is_alone: Whether the statement says nothing else.
+    """
+
+    value: frozenset[str]
+    is_alone: bool
+
+
+_I: Final = (
+    r"(?i:\b(?:(?:i|we)|(?<!\bme )and(?= (?:now |just )?(?:work|live|drive|cycle)))(?: (?:am|are|have|had|will|just|now|currently|recently|finally|officially|actually|been|started|going|gone|to|be|begun|being|both|all|fully"
+    r"|completely|then|decided|usually|mostly|mainly|typically|always|normally|generally))*) "
+)
+_NAME: Final = r"(?:the |a )?(?P<value>[A-Z0-9][\w&'.-]*(?: (?:[A-Z0-9&][\w&'.-]*|of|and|de|for))*)"
+_WORDS: Final = r"(?:a |an |the |my |our |some )?(?P<value>[\w'/&-]+(?: (?!at\b|in\b|for\b|with\b|by\b|now\b|and\b|but\b|these\b|on\b|because\b|since\b|so\b|instead\b)[\w'/&-]+){0,3})"
+_NUMBER: Final = r"(?:about |around |roughly |over |almost |nearly )*(?P<value>[$€£]? ?\d[\d.,:]*\d?(?:k\b)?(?: ?(?:am|pm|kg|kilos?|kilograms?|lbs?|pounds|euros?|dollars|[$€£]))?)"
+_JOB: Final = r"(?i:(?:a |an |my |the )?(?:new |different |better |great |full-time |permanent )*(?:job|position|role|gig)(?: offer)?)"
+_STARTED: Final = (
+    r"(?i:(?:start(?:ed|ing)?|begin|began|begun|got|get|getting|found|landed|took|taken|accepted|have|left for) )"
+    rf"{_JOB} (?i:at|with|from) "
+)
+_MY: Final = r"\b(?i:my (?:new |current |main |own )*)"
+_IS: Final = r"(?i: (?:is|became|has become|will be|has changed to|changed to|went up to|went down to|is set (?:to|for)|is (?:now|currently|just)))(?: now)? "
+_FIRM: Final = r"(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|AG|Co|Labs|Technologies|Industries|Group)\b"
+_CAR: Final = r"(?P<value>(?:Audi|BMW|Dacia|Fiat|Ford|Honda|Hyundai|Kia|Mazda|Mercedes|Mini|Nissan|Opel|Peugeot|Porsche|Renault|Seat|Skoda|Subaru|Suzuki|Tesla|Toyota|Volkswagen|Volvo|VW|Golf|Civic|Corolla|Prius|Polo)(?: [A-Z0-9][\w-]*)*)"
+_PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Galaxy|Samsung|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
+
+RULES: Final[tuple[AttributeRule, ...]] = (
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:(?:work|working|employed) (?:at|for|with)) {_NAME}",
+        "I work at Kite.",
+        "kite",
+        "work working employed",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_STARTED}{_NAME}",
+        "I just got a new job at Kite.",
+        "kite",
+        "job position role gig",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:(?:joined|joining|start|started|starting|hired (?:by|at)) (?:at |with |work at |working at |working for )?){_NAME}",
+        "I just started at Kite.",
+        "kite",
+        "joined joining start started starting hired",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:(?:switched|switching|changed|changing|moved|swapped) (?:jobs?|employers?|companies) (?:to|and (?:now )?work (?:at|for))) {_NAME}",
+        "I changed jobs to Kite.",
+        "kite",
+        "job jobs employer employers company companies",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:(?:switched|switching|moved|moving|went|transferred) to) (?P<value>(?:[A-Z][\w&-]* )+{_FIRM})",
+        "I moved to Kite Labs.",
+        "kite labs",
+        "inc corp corporation ltd llc gmbh ag co labs technologies industries group",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_MY}(?i:employer|workplace){_IS}{_NAME}",
+        "My new employer is Kite.",
+        "kite",
+        "employer workplace",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:unemployed|between jobs|out of work|jobless)\b",
+        "I am unemployed.",
+        "",
+        "unemployed jobless jobs work",
+    ),
+    AttributeRule(
+        "occupation",
+        rf"{_I}(?i:(?:work|working|employed) as) {_WORDS}",
+        "I work as a nurse.",
+        "nurse",
+        "work working employed",
+    ),
+    AttributeRule(
+        "occupation",
+        rf"{_MY}(?i:job title|title|profession|occupation|job){_IS}{_WORDS}",
+        "My job is nurse.",
+        "nurse",
+        "job title profession occupation",
+    ),
+    AttributeRule(
+        "team",
+        rf"{_I}(?i:(?:work|working|moved|moving|switched|switching|transferred|joined|joining) )?(?i:(?:on|in|to|into) )?(?i:the )(?P<value>[\w-]+) (?i:team|squad|department)\b",
+        "I am on the billing team.",
+        "billing",
+        "team squad department",
+    ),
+    AttributeRule(
+        "manager",
+        rf"{_I}(?i:(?:report|reporting) to) {_NAME}",
+        "I report to Ada Moor.",
+        "ada moor",
+        "report reporting",
+    ),
+    AttributeRule(
+        "manager",
+        rf"{_MY}(?i:manager|boss|supervisor){_IS}{_NAME}",
+        "My boss is Ada Moor.",
+        "ada moor",
+        "manager boss supervisor",
+    ),
+    AttributeRule(
+        "salary",
+        rf"{_I}(?i:make|making|earn|earning|paid) {_NUMBER}",
+        "I am now making $95,000.",
+        "$ 95,000",
+        "make making earn earning paid",
+    ),
+    AttributeRule(
+        "salary",
+        rf"{_MY}(?i:salary|pay|income|wage){_IS}{_NUMBER}",
+        "My salary is $75,000.",
+        "$ 75,000",
+        "salary pay income wage",
+    ),
+    AttributeRule(
+        "rent",
+        rf"{_I}(?i:pay|paying) {_NUMBER}(?i: (?:in |for |of )?(?:the )?rent)\b",
+        "I pay 900 euros rent.",
+        "900 euros",
+        "rent",
+    ),
+    AttributeRule(
+        "rent",
+        rf"(?i:\b(?:my|our|the) (?:monthly )?rent){_IS}{_NUMBER}",
+        "My rent is 900 euros.",
+        "900 euros",
+        "rent",
+    ),
+    AttributeRule(
+        "home",
+        rf"{_I}(?i:(?:live|living|reside|residing|based|settled|relocated|relocating) (?:in|to)) {_NAME}",
+        "We relocated to Graz.",
+        "graz",
+        "live living reside residing based settled relocated relocating",
+    ),
+    AttributeRule(
+        "home",
+        rf"{_I}(?i:moved to) {_NAME}(?=[.,;!]|$)",
+        "I recently moved to Graz.",
+        "graz",
+        "moved",
+    ),
+    AttributeRule(
+        "diet",
+        rf"{_I}(?i:(?:(?:went|go|turn|turned|become|became|follow|following|eat|eating|on|transitioned|switched|adopted|committed|prefer) )*(?:a |an |to |strictly |strict |mostly |fully |completely |totally )*"
+        r"(?P<value>vegetarian|vegan|pescatarian|carnivore|omnivore|flexitarian|keto))\b(?! (?:restaurant|place|friend|recipe|dish|cafe|option))",
+        "I have gone vegan.",
+        "vegan",
+        "vegetarian vegan pescatarian carnivore omnivore flexitarian keto",
+    ),
+    AttributeRule(
+        "diet",
+        rf"{_I}(?i:(?:(?:a|an) )?(?:(?:dedicated|big|total|happy) )?meat[- ]eater|(?:eat|eating) meat)\b",
+        "I eat meat again.",
+        "",
+        "meat",
+    ),
+    AttributeRule(
+        "marriage",
+        rf"{_I}(?i:(?:got |get |getting |newly |happily )*(?P<value>single|engaged|married|divorced|widowed|separated))\b(?! (?:to a|out|in ))(?: to [A-Z]\w+)?",
+        "I got married.",
+        "married",
+        "single engaged married divorced widowed separated",
+    ),
+    AttributeRule(
+        "age",
+        rf"{_I}(?i:(?:turned|turning )?(?P<value>\d{{1,2}})(?: years?(?: old| of age)?)?)(?=[.,;!]|$| now\b| today\b)",
+        "I am 41 years old.",
+        "41",
+        "am m turned turning",
+    ),
+    AttributeRule(
+        "weight",
+        rf"{_I}(?i:weigh|weighing|down to|up to) {_NUMBER}",
+        "I weigh 80 kg.",
+        "80 kg",
+        "weigh weighing kg kilos kilograms lbs pounds",
+    ),
+    AttributeRule(
+        "way to work",
+        rf"{_I}(?i:(?:commute|commuting|get to work|go to work|travel to work|getting to work)(?: to work)? by) {_WORDS}",
+        "I commute by bike.",
+        "bike",
+        "commute commuting get getting go travel",
+    ),
+    AttributeRule(
+        "way to work",
+        rf"{_I}(?i:(?P<value>drive|driving|cycle|cycling|bike|biking|walk|walking) to (?:work|the office))\b",
+        "I drive to work.",
+        "drive",
+        "drive driving cycle cycling bike biking walk walking",
+    ),
+    AttributeRule(
+        "way to work",
+        rf"{_I}(?i:(?:take|taking|ride|riding) (?:the |my |a )?(?:\d[\d:]* )?(?P<value>[\w-]+) to (?:work|the office))\b",
+        "I take the tram to work.",
+        "tram",
+        "take taking ride riding",
+    ),
+    AttributeRule(
+        "rising",
+        rf"{_I}(?i:(?:get|wake|getting|waking) up at) {_NUMBER}",
+        "I get up at 6:30.",
+        "6:30",
+        "up",
+    ),
+    AttributeRule(
+        "rising",
+        rf"{_MY}(?i:alarm) (?i:is set (?:for|to)|goes off at|rings at) {_NUMBER}",
+        "My alarm goes off at 6:30.",
+        "6:30",
+        "alarm",
+    ),
+    AttributeRule(
+        "bedtime",
+        rf"{_I}(?i:(?:go|going) to (?:bed|sleep) at) {_NUMBER}",
+        "I go to bed at 11 pm.",
+        "11 pm",
+        "bed sleep",
+    ),
+    AttributeRule(
+        "car",
+        rf"{_I}(?i:drive|driving|bought|got|leased|own|picked up) (?i:a |an |the |my )(?i:new |used |second-hand )*{_CAR}",
+        "I drive a Skoda.",
+        "skoda",
+        "audi bmw dacia fiat ford honda hyundai kia mazda mercedes mini nissan opel peugeot porsche renault seat skoda subaru suzuki tesla toyota volkswagen volvo vw golf civic corolla prius polo",
+    ),
+    AttributeRule(
+        "car",
+        rf"{_MY}(?i:car){_IS}(?:a |an |the )?{_CAR}",
+        "My car is a Skoda Octavia.",
+        "skoda octavia",
+        "car",
+    ),
+    AttributeRule(
+        "phone",
+        rf"{_I}(?i:use|using|bought|got|have|own|on|switched to|upgraded to|moved to) (?i:a |an |the |my )?(?i:new )*{_PHONE}",
+        "I use an iPhone 12.",
+        "iphone 12",
+        "iphone pixel galaxy samsung oneplus fairphone nokia xiaomi motorola blackberry",
+    ),
+    AttributeRule(
+        "phone",
+        rf"{_MY}(?i:phone){_IS}(?:a |an |the )?{_PHONE}",
+        "My phone is a Pixel 8.",
+        "pixel 8",
+        "phone",
+    ),
+    AttributeRule(
+        "subject of study",
+        rf"{_I}(?i:study|studying|majoring in|switched (?:my )?majors? to|changed (?:my )?majors? to) {_WORDS}(?=[.,;!]|$| now\b| at\b)",
+        "I study biology.",
+        "biology",
+        "study studying majoring major majors",
+    ),
+    AttributeRule(
+        "subject of study",
+        rf"{_MY}(?i:major|degree){_IS}{_WORDS}",
+        "My major is biology.",
+        "biology",
+        "major degree",
+    ),
+)
+BOUND: Final = (
+    r"\b(?:during|at night|by (?:day|night)|at (?:the )?weekends?|on (?:the )?(?:week(?:day|end)s?|\w+days?)|part[- ]time|as a second|on the side|when|while|whenever|until|till"
+    r"|sometimes|occasionally|in (?:the )?(?:winter|summer|spring|autumn|mornings?|evenings?)|for (?:a|the) (?:week|month|day|weekend|summer|winter|semester)|this (?:week|month)"
+    r"|next (?:week|month|year|\w+day)|tomorrow|remotely from|used to|back then|would|if|from \w+day)\b"
+)
+_BESIDE: Final = LIGHT | frozenset(
+    map(
+        stem,
+        "moved switch change job new recent recently currently last year month week day today old announce big news guess update reminder finally great love decide start now"
+        " permanently full-time lately since time".split(),
+    )
+)
+_SINCE: Final = re.compile(
+    r"(?i)\b(?:for (?:the (?:past|last) |over |about |almost )*(?:\w+ )?(?:years?|months?|weeks?)|since (?:\w+ )?(?:19|20)\d\d)\b"
+)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def read_attributes(text: str) -> Mapping[str, Told]:
+    """The attributes of the speaker whose value a statement gives, by name."""
+    words = frozenset(_WORD.findall(text.lower()))
+    rules = [] if _SPEAKER.isdisjoint(words) else [rule for rule, cues in _CUED if not cues.isdisjoint(words)]
+    expanded = expand(text).strip() if rules else ""
+    if not rules or compile_pattern(BOUND).search(expanded.lower()):
+        return _NONE
+    return dict(_find_attributes(expanded, rules)) or _NONE
+
+
+_NONE: Final[Mapping[str, Told]] = {}
+"""Most statements tell no attribute: they share it."""
+_WORD: Final = re.compile(r"[a-z]+")
+_SPEAKER: Final = frozenset(("i", "we", "my", "our", "the"))
+_CUED: Final = tuple((rule, list_word_set(rule.cues)) for rule in RULES)
+
+
+def _find_attributes(expanded: str, rules: Sequence[AttributeRule]) -> Iterator[tuple[str, Told]]:
+    for rule in rules:
+        for found in compile_pattern(rule.pattern).finditer(expanded):
+            value = found.groupdict().get("value")
+            around = _SINCE.sub(" ", f"{expanded[: found.start()]} {expanded[found.end() :]}")
+            words = list_plain(list_tokens(value.lower())) if value else frozenset((f"={rule.pattern[-20:]}",))
+            if words:
+                yield rule.attribute, Told(words, not list_plain(list_tokens(around.lower())) - _BESIDE)
+
+
+def gives_another_value(newer: str, older: str) -> bool:
+    """Whether both give an attribute of the speaker a value, not the same, and the older one says nothing else."""
+    said = read_attributes(older)
+    told = read_attributes(newer) if said else _NONE
+    if any(said[name].is_alone and said[name].value == value.value for name, value in _read_denied(newer, said)):
+        return True
+    return any(
+        said[name].is_alone and _are_rivals(said[name].value, told[name].value) for name in said.keys() & told.keys()
+    )
+
+
+def _are_rivals(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two values exclude each other: neither tells the other more closely, nor in another unit."""
+    units = [frozenset(word for word in value if not word[:1].isdigit()) for value in (one, other)]
+    is_measured = units[0] != one and units[1] != other
+    return not (one <= other or other <= one) and not (is_measured and all(units) and units[0] != units[1])
+
+
+def _read_denied(newer: str, said: Mapping[str, Told]) -> Iterator[tuple[str, Told]]:
+    """The attributes of which a statement says that they have a value no longer."""
+    denied = _NO_LONGER.sub(" ", newer) if said else newer
+    if denied != newer:
+        yield from read_attributes(" ".join(denied.split())).items()
+
+
+_NO_LONGER: Final = re.compile(
+    r"(?i)\bno longer\b|\b(?:do not|don't|am not|is not) (?=.*\b(?:any ?more|any longer)\b)|\b(?:any ?more|any longer)\b"
+)
