@@ -4,7 +4,6 @@ Source: own grammar, tuned on the pairs of `tests/data/supersession` that the pa
 """
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -113,27 +112,20 @@ def shorten_statement(text: str) -> str:
     One that tells of a change is what is so since then: "we switched the store to Redis" is "the store is Redis".
     """
     told = " ".join(_APPOSITION.sub("", SOFT_MARKS.sub(" ", _SO.sub("", prepare_statement(text)))).split())
-    return next((f"{found['thing']} is {found['new']}" for found in map(_match(told), _CHANGED_BEFORE) if found), told)
-
-
-def _match(told: str) -> Callable[[re.Pattern[str]], re.Match[str] | None]:
-    return lambda pattern: pattern.match(told)
+    found = next(filter(None, (compile_pattern(pattern).match(told) for pattern in _CHANGED_BEFORE)), None)
+    return f"{found['thing']} is {found['new']}" if found else told
 
 
 _SO: Final = re.compile(r"^[^,;]+, so (?=(?:the|my|our) [^,;]+ (?:is|are) [^,;]+$)")
 _NEW_VALUE: Final = r"(?:from [^,;]+? )?to (?P<new>[^,;]+)$"
 _CHANGED_BEFORE: Final = (
-    re.compile(
-        r"(?:I|[Ww]e|[Tt]hey) (?:have |had |just )*(?:switched|changed|migrated|converted|renamed|raised|lowered|extended|reset) (?P<thing>(?:the|our|my) [^,;]+?) "
-        + _NEW_VALUE
-    ),
-    re.compile(
-        r"(?P<thing>(?:[Tt]he|[Mm]y|[Oo]ur) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:changed|switched|renamed|raised|lowered|extended|reset) "
-        + _NEW_VALUE
-    ),
-    re.compile(
-        r"(?P<thing>(?:[Tt]he|[Mm]y|[Oo]ur) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:moved|postponed|rescheduled|pushed|brought forward) (?:back |forward )?(?:from [^,;]+? )?(?P<new>to (?=(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d))[^,;]+)$",
-        re.IGNORECASE,
+    r"(?i)(?:i|we|they) (?:have |had |just )*(?:switched|changed|migrated|converted|renamed|raised|lowered|extended|reset) (?P<thing>(?:the|our|my) [^,;]+?) "
+    + _NEW_VALUE,
+    r"(?i)(?P<thing>(?:the|my|our) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:changed|switched|renamed|raised|lowered|extended|reset) "
+    + _NEW_VALUE,
+    (
+        r"(?i)(?P<thing>(?:the|my|our) [^,;]+?) (?:has |have |had |was |were |been |got |just )*(?:moved|postponed|rescheduled|pushed|brought forward) (?:back |forward )?(?:from [^,;]+? )?"
+        r"(?P<new>to (?=(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d))[^,;]+)$"
     ),
 )
 

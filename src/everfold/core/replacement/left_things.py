@@ -5,7 +5,7 @@
 What is left has to be all that the older statement is about: the noun of its object, or of its first phrase where it has
 none. "I have a friend in the choir" is about a friend, and "I left the church" leaves no choir.
 
-Source: own rules, English, tuned on pairs of public test data of other memory engines.
+Source: own rules, English, tuned on the pairs that docs/adr/0031-what-replaces-what.md tells of.
 """
 
 import re

@@ -3,7 +3,7 @@
 Each row is two groups of words that exclude each other. Two statements are opposite where they have the same words but
 for one of each group, or where one has the word of a group and the other denies it.
 
-Source: own lists, English, tuned on pairs of public test data of other memory engines, half of which were left unread.
+Source: own lists, English, tuned on the pairs that docs/adr/0031-what-replaces-what.md tells of.
 """
 
 import re
@@ -111,7 +111,7 @@ def is_switched(told: str, frame: Frame) -> bool:
     It is of the sort where it has the same noun ("oat milk", "soy milk"), serves the same purpose ("for the backend"), or
     stands in a row of `_SORT_ROWS`.
     """
-    found = _SWITCHED.search(told) or _USES_NOW.search(told)
+    found = compile_pattern(_SWITCHED).search(told) or compile_pattern(_USES_NOW).search(told)
     if found is None or frame.is_past or not frame.phrases or not _is_of_use(frame):
         return False
     new = list_tokens((found["new"] or found.groupdict().get("other") or "").lower())
@@ -138,12 +138,12 @@ def _is_of_use(frame: Frame) -> bool:
 
 
 _VALUE: Final = r"(?P<{}>[\w#+.-]+(?: (?!for\b|now\b|in\b|at\b|and\b|because\b|since\b|recently\b|instead\b|last\b|these\b|a\b|on\b|so\b|but\b|as\b|by\b|from\b|over\b|to\b)[\w#+.-]+)?)"
-_SWITCHED: Final = re.compile(
+_SWITCHED: Final = (
     r"(?i)\b(?:i|we) (?:have |had |just |finally |recently |now |fully |completely |am |are )*"
     r"(?:switch(?:ed|ing)|changed|changing|converted|gone|went|going)(?: over| back)? to (?:the |a |an |my )?"
     + _VALUE.format("new")
 )
-_USES_NOW: Final = re.compile(
+_USES_NOW: Final = (
     r"(?i)\b(?:i|we) (?:now |these days )(?:only |mostly |mainly )?(?:use|prefer|drink|take|ride|play|write|code in|program in|develop on|work on) (?:the |a |an |my )?"
     + _VALUE.format("new")
     + r"|\b(?:i|we) (?:only |mostly |mainly )?(?:use|prefer|drink|take|ride|play|code in|program in|develop on|work on) (?:the |a |an |my )?"
