@@ -219,12 +219,20 @@ async def test_one_bad_source_costs_the_others_nothing(url: str) -> None:
 
 async def test_who_is_stopped_waits_for_no_source(url: str) -> None:
     """An append that waits for a slow source stores its message once it is told to hurry; what is known by then stands before."""
-    sources = [FakeSource(name="call://quick"), FakeSource(name="call://slow", secs=60)]
+    told = list[datetime]()
+
+    def tell(_: datetime, to_at: datetime) -> str:
+        told.append(to_at)
+        return "Two parcels came."
+
+    sources = [FakeSource(name="call://quick", text=tell), FakeSource(name="call://slow", secs=60)]
     async with opened(url, sources, GAP) as rig:
         await rig.turn()
+        told.clear()
         rig.clock.advance(HOUR)
         with anyio.fail_after(120):
             appending = asyncio.ensure_future(rig.session.append(user("I am back.")))
+            await until(lambda: told)
             while not appending.done():
                 await rig.session.inspect.hurry()
                 await asyncio.sleep(0.01)
