@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
@@ -73,16 +74,24 @@ def durable(url: str) -> Iterator[None]:
 
 
 def crash(url: str) -> None:
-    """Kill the process of one connection, after which the whole server begins again from its log; back when it serves."""
+    """Kill the process of one connection, after which the whole server begins again from its log; back when it serves.
+
+    It may serve others until it has noticed: that it has begun again is told by its statistics, which begin anew.
+    """
     with psycopg.connect(url, autocommit=True) as connection:
+        begun = connection.execute(_BEGUN).fetchall()
         os.kill(connection.info.backend_pid, signal.SIGKILL)
         with suppress(psycopg.OperationalError):
             while True:
                 connection.execute("SELECT pg_sleep(0.01)")
     while True:
-        with suppress(psycopg.OperationalError), psycopg.connect(url):
-            return
+        with suppress(psycopg.OperationalError), psycopg.connect(url) as connection:
+            if connection.execute(_BEGUN).fetchall() != begun:
+                return
         time.sleep(0.05)
+
+
+_BEGUN: Final = "SELECT stats_reset FROM pg_stat_bgwriter"
 
 
 @contextmanager
