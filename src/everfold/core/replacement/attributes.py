@@ -1,6 +1,6 @@
 """What a person has one of at a time, in whatever words it is told.
 
-"I work at Acme." falls to "I just joined Kite as a tester".
+"I just joined Kite as a tester" takes the place of "I work at Acme".
 
 A row tells an attribute of the speaker with the wording that gives its value, and an example. Two statements that give
 one attribute two values are about the same thing, though they may share no word. The older one has to say nothing else,

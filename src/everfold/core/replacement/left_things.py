@@ -1,6 +1,6 @@
 """Whether what the speaker takes part in, has or does is over.
 
-"I sing in the church choir." falls to "I left the choir.".
+"I left the choir" takes the place of "I sing in the church choir".
 
 What is left has to be all that the older statement is about: the noun of its object, or of its first phrase where it has
 none. "I have a friend in the choir" is about a friend, and "I left the church" leaves no choir.
@@ -25,7 +25,7 @@ _END: Final = (
 )
 _LEFT: Final = (
     r"(?:^|[,;:.!] |\band |\bso |\bbut |[-\u2013\u2014] )(?:i|we) (?:have |had |just |finally |recently |officially |already |decided to |had to )*"
-    r"(?:left|quit|drop(?:ped)?(?: out of)?|g[ai]ven? up(?: on)?|gave up(?: on)?|sold|sell|cancel(?:l?ed)?|got rid of|stopped|finished|complete[d]|ripped out|stepped down (?:as|from)|resign(?:ed)? (?:as|from)"
+    r"(?:left|quit|drop(?:ped)?(?: out of)?|g(?:ave|ive|iven) up(?: on)?|sold|sell|cancel(?:l?ed)?|got rid of|stopped|finished|completed|ripped out|stepped down (?:as|from)|resign(?:ed)? (?:as|from)"
     r"|pulled out of|withdrew from|backed out of|deleted|uninstalled|traded in|gave away|retired from|ended|closed|scrapped|abandoned|ditched|unsubscribed from|disbanded|returned|lost|broke up with|moved out of)"
     rf" {_THING}{_END}"
 )

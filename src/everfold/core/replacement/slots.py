@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from everfold.core.replacement.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, list_stems
+from everfold.core.replacement.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, is_adverb, list_stems
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.stems import PLAIN_FORMS
 
@@ -402,7 +402,7 @@ def _allows_when(older: Assertion, verb: str, mid: Sequence[str], slot: Slot, *,
 
 
 def _allows_number(older: Assertion, verb: str, mid: Sequence[str], slot: Slot) -> bool:
-    mid = [word for word in mid if not word.endswith("ly")]
+    mid = [word for word in mid if not is_adverb(word)]
     if verb in _TASTES:
         return False
     if verb in HAVE or verb in ("need", "needs"):
