@@ -414,21 +414,28 @@ def _refuse_foreign(database: Database) -> None:
 
 
 def _migrate(database: Database) -> None:
+    """Bring the schema up to date: a new file in one transaction, which waits for the disk once, an old one step by step."""
     migrations = load_migrations("sqlite")
     done = _read_migrations(database)
     _check_migrations(database.path, done, migrations)
     if len(done) == len(migrations):
         return
-    for name, text in migrations:
+    for together in ((one,) for one in migrations) if done else (migrations,):
         with database.transaction():
-            connection = database.connection
-            connection.pragma("application_id", APPLICATION_ID)
-            connection.execute(MIGRATIONS_TABLE)
-            if name in _read_migrations(database):
-                continue
-            for statement in split_statements(text):
-                connection.execute(statement)
-            connection.execute("INSERT INTO migrations (name, checksum) VALUES (?, ?)", (name, _checksum(text)))
+            for name, text in together:
+                _apply(database, name, text)
+
+
+def _apply(database: Database, name: str, text: str) -> None:
+    """One migration, unless another connection has done it meanwhile."""
+    connection = database.connection
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.execute(MIGRATIONS_TABLE)
+    if name in _read_migrations(database):
+        return
+    for statement in split_statements(text):
+        connection.execute(statement)
+    connection.execute("INSERT INTO migrations (name, checksum) VALUES (?, ?)", (name, _checksum(text)))
 
 
 def _read_migrations(database: Database) -> dict[str, str]:
