@@ -10,48 +10,75 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from everfold.core.replacement.assertions import REMEMBERED_TEXTS, list_tokens
+from everfold.core.replacement.ending_words import GONE, LEAVING, WITHDRAWING, WORD, Ending, join, list_cues
 from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
 
 _OLD: Final = r"(?P<old>[^,;!?]+?)"
 _END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
 _EXCHANGED: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| for\b| in favou?r\b| with\b| by\b| last\b| yesterday\b| into\b| to\b))"
-_LEFT: Final = (
-    r"\b(?:ripped out|closed(?= (?:the|my|our|his|her|their)\b)|fired|outgrew|cut out|uninstalled|deleted|dropped|dumped|ditched|scrapped|quit|quitting|cancell?ed|gave up(?: on)?|given up(?: on)?|got rid of|left|leaving|sold|traded in|returned(?! (?:from|to)\b)|replaced"
-    r"|finished(?! by\b)|done with|moved on from|moved away from|moved out of|moving out of|moved [^,;!?]*? (?:off|out of)|decided against|changed (?:my|our) mind about|gone off"
-    r"|went off|split up|broke up with|broke off|took \w+ off|threw out|abandoned|phased out|said goodbye to|walked away from|switched away from|tired of"
-    rf"|fed up with|no more|enough of|(?:so|totally|all) over|retired as|stepped down (?:as|from)|handed (?:over|in|on)|gave back|gave notice (?:at|on)|let go of|resigned from|away from|outgrown|grew out of|shut down|turned off|swapped) {_OLD}{_EXCHANGED}"
+_BACK: Final = (
+    r"\b(?:came|back|home|returned|got|picked up|collected|fetched|took|taken|moved|removed|discharged)\b[^,;!?]*?"
+    rf" (?:from(?: under| behind| near)?|out of|off) {_OLD}{_END}"
 )
-_BACK: Final = rf"\b(?:came|back|home|returned|got|picked up|collected|fetched|took|taken|moved|removed|discharged)\b[^,;!?]*? (?:from(?: under| behind| near)?|out of|off) {_OLD}{_END}"
-_PATTERNS: Final = (
-    _LEFT,
-    rf"\b(?:instead of|rather than|in place of) {_OLD}{_END}",
-    rf"\brather [^,;]*? than {_OLD}{_END}",
-    rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
-    rf"\bfrom {_OLD} (?:over )?to\b",
-    rf"\b(?:am|are|is|been) off (?!on\b|at\b|in\b|to\b|for\b|until\b|the (?:rest|whole|week|month|day|hook)\b|work\b|sick\b|\w+day\b){_OLD}{_END}",
-    rf"\blet {_OLD} (?:go|lapse|expire|run out)\b",
-    rf"\b(?:gave|sent|threw|took|got|shut|turned|traded|swapped|switched|(?:to|must) (?:give|send|throw)) (?:my|our|his|her|their|the)? ?{_OLD} (?:away|off|out|down|in(?= for\b))\b",
-    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD},? but (?:it|that|they|he|she|i|we) (?:should|meant|must|is|are|was|were)\b",
-    rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD}[.,;] (?:that|this|which|it) (?:was|is) (?:wrong|incorrect|a mistake|a typo|not (?:right|true|correct))\b",
-    rf"\bnot {_OLD}(?: any ?more| any longer| after all)?,? but\b",
-    rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
-    rf"(?:^|[,;] (?:and )?)(?:not|no longer) {_OLD}{_END}",
-    rf"\bused to \w+ {_OLD}{_END}",
-    rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch) {_OLD}{_END}",
-    _BACK,
+_HIS: Final = "(?:my|our|his|her|their|the)"
+PATTERNS: Final[tuple[Ending, ...]] = (
+    Ending(rf"\b(?:{join(LEAVING)}) {_OLD}{_EXCHANGED}", "I sold the Skoda.", "skoda"),
+    Ending(rf"\b(?:instead of|rather than|in place of) {_OLD}{_END}", "Send it to Mona instead of Erik.", "erik"),
+    Ending(rf"\brather [^,;]*? than {_OLD}{_END}", "I would rather run than swim.", "swim"),
+    Ending(
+        rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
+        "I stopped taking iron.",
+        "iron",
+    ),
+    Ending(rf"\bfrom {_OLD} (?:over )?to\b", "They moved the fair from Berlin to Vienna.", "berlin"),
+    Ending(
+        r"\b(?:am|are|is|been) off (?!on\b|at\b|in\b|to\b|for\b|until\b|the (?:rest|whole|week|month|day|hook)\b|work\b|sick\b|\w+day\b)"
+        rf"{_OLD}{_END}",
+        "I am off sugar.",
+        "sugar",
+    ),
+    Ending(rf"\blet {_OLD} (?:go|lapse|expire|run out)\b", "We let the gardener go.", "gardener"),
+    Ending(
+        rf"\b(?:gave|sent|threw|took|got|shut|turned|traded|swapped|switched|(?:to|must) (?:give|send|throw)) {_HIS}? ?{_OLD} "
+        r"(?:away|off|out|down|in(?= for\b))\b",
+        "I gave the loom away.",
+        "loom",
+    ),
+    Ending(
+        rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD},? but (?:it|that|they|he|she|i|we) (?:should|meant|must|is|are|was|were)\b",
+        "I said Tuesday, but it is Friday.",
+        "tuesday",
+    ),
+    Ending(
+        rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD}[.,;] (?:that|this|which|it) (?:was|is) "
+        r"(?:wrong|incorrect|a mistake|a typo|not (?:right|true|correct))\b",
+        "I said Tuesday, which was wrong.",
+        "tuesday",
+    ),
+    Ending(rf"\bnot {_OLD}(?: any ?more| any longer| after all)?,? but\b", "It is not Tuesday but Friday.", "tuesday"),
+    Ending(
+        rf"(?:^|[,;.] ){_OLD} (?:has |have |just |finally )*(?:came off|come off|closed)(?=[,;.]|$| so\b| last\b| yesterday\b)",
+        "The cast came off.",
+        "cast",
+    ),
+    Ending(rf"(?:^|[,;] (?:and )?)(?:not|no longer) {_OLD}{_END}", "I swim on Fridays, no longer Mondays.", "mondays"),
+    Ending(rf"\bused to \w+ {_OLD}{_END}", "I used to play tennis.", "tennis"),
+    Ending(
+        rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch) {_OLD}{_END}",
+        "Forget about Rome.",
+        "rome",
+    ),
+    Ending(_BACK, "The coat is back from the cleaner.", "cleaner"),
 )
-_QUIT: Final = rf"(?P<first>\b(?:i|we)(?: \w+){{0,4}}? )?\b(?:(?:stopped|quit) going to|(?:pull|drop|back|bow)(?:ed|ped|ing|ping)? out of|withdrew from|withdrawn from|bailed on) {_OLD}{_END}"
-"""What somebody takes part in no longer, whatever they did there."""
+"""What is not told by one wording of `ending_words` alone."""
+_QUIT: Final = rf"(?P<first>\b(?:i|we)(?: \w+){{0,4}}? )?\b(?:{join(WITHDRAWING)}) {_OLD}{_END}"
 _GONE: Final = (
-    rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:closed down|shut down|went downhill"
-    r"|went out of business|left(?: us| me| the \w+)?|stepped (?:down|back)|moved (?:out|away|on)|passed away|died|retired|resigned|quit|out(?: sick)?|away|gone|sick"
-    r"|on [\w ]*leave|went on [\w ]*leave|(?:way )?too [\w ]+?|fell through|broke(?: down)?|being \w+ed|can not|could not|full|sold out|fully booked|had to cancel|cancell?ed|backed out|pulled out|dropped out|injured|fired|revoked|withdrawn|lapsed|expired|ended|over|dead|history|off(?=,| for\b)|scrapped|dropped|suspended|discontinued"
-    r"|abolished|terminated|dissolved|deleted|removed|taken away|(?:not|no longer) (?:works?|working|valid|in use)(?: any ?more)?|sold|stolen|lost|ousted|replaced|dethroned|sacked|dismissed|called off|boring|done)"
+    rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:{join(GONE)})"
     r"(?=[,;.!?]|$| and| so| last| this| to\b| by\b| the\b| make| do\b| now\b| yesterday\b| as\b)"
 )
-"""Somebody or something that is not there any more, as the subject of a clause."""
 _CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
 _ADVERBS: Final = (
     r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
@@ -60,10 +87,10 @@ _ADVERBS: Final = (
 _DENIED: Final = r"\b(?:you (?:need|must|should) not|you can stop|there is no need to|no need to|(?:is|are|was|were|do|does|did|will|can|am|has|have|would) not|will no longer|can no longer|no longer|not)\b"
 _ANY_MORE: Final = r"\b(?:any ?more|any longer|no longer|after all|these days|no more)\b"
 _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)|tells (?:me|us)) (?:that )?"
-_CUES: Final = (
-    r"\b(?:not|longer|ripped|dropped|dumped|ditched|scrapped|quit|quitting|cancel\w*|gave|given|rid|left|leaving|sold|traded|returned|replaced|finished|done|moved|moving|decided"
-    r"|changed|gone|went|split|broke|took|threw|abandoned|phased|goodbye|walked|switched|tired|fed|no|resigned|away|outgrown|grew|shut|turned|swapped|instead|rather|in place|ignore|disregard|forget"
-    r"|stop|stopped|fired|outgrew|cut|uninstalled|nvm|nevermind|mind|scrap|skip|scratch|back|home|picked|collected|fetched|removed|discharged|enough|over|handed|laps\w+|expired|ended|dead|history|off|revoked|withdrawn|suspended|discontinued|abolished|terminated|dissolved|deleted|removed|disabled|taken|stolen|lost|ousted|dethroned|sacked|dismissed|boring|from|let|sent|got|used to|came|come|closed|down|stepped|passed|died|retired|out|sick|leave|too|fell|being|full|backed|pulled|pull|drop|back|bow\w*|backing|pulling|withdrew|bailed|traded|said|told|wrote|mentioned|injured|fired)\b"
+_CUES: Final = list_cues((*LEAVING, *WITHDRAWING, *GONE)) | list_word_set(
+    "not longer stop stopped instead rather place from off let went sent took got shut turned traded switched give send throw said told wrote"
+    " mentioned came come closed used ignore disregard forget nvm never nevermind scrap skip scratch back home returned picked collected fetched"
+    " taken moved removed discharged more"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")
@@ -101,13 +128,13 @@ class GivenUp(NamedTuple):
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def list_given_up(expanded: str) -> tuple[GivenUp, ...]:
     """What an expanded statement says is given up."""
-    if compile_pattern(_CUES).search(expanded.lower()) is None:
+    if _CUES.isdisjoint(WORD.findall(expanded.lower())):
         return ()
     return tuple(one for one in _find_given_up(expanded.lower()) if one.words)
 
 
 def _find_given_up(lowered: str) -> Iterator[GivenUp]:
-    for pattern in _PATTERNS:
+    for pattern in (one.wording for one in PATTERNS):
         for found in compile_pattern(pattern).finditer(lowered):
             yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_back=pattern is _BACK)
     for found in compile_pattern(_QUIT).finditer(lowered):

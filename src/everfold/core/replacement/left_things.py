@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from everfold.core.replacement.assertions import BE, list_tokens
+from everfold.core.replacement.ending_words import GONE, LEAVING, OWN, WITHDRAWING, WORD, join, list_cues
 from everfold.core.replacement.frames import JOINS, TIMES, Frame, list_plain
 from everfold.core.replacement.slots import is_number
 from everfold.core.text.patterns import compile_pattern
@@ -23,22 +24,19 @@ _END: Final = (
     r"(?=[.,;!]|$| (?:and|because|so|but|since|last|yesterday|today|this|after|for good|for now|in (?:favou?r|january|february|march|april|may|june|july|august|september|october|november|december)|altogether"
     r"|completely|entirely|(?:a|two|three|some) \w+ ago|as a whole)\b| [-\u2013\u2014] )"
 )
+_ENDED: Final = (*WITHDRAWING, *LEAVING, *OWN)
 _LEFT: Final = (
     r"(?:^|[,;:.!] |\band |\bso |\bbut |[-\u2013\u2014] )(?:i|we) (?:have |had |just |finally |recently |officially |already |decided to |had to )*"
-    r"(?:left|quit|drop(?:ped)?(?: out of)?|g(?:ave|ive|iven) up(?: on)?|sold|sell|cancel(?:l?ed)?|got rid of|stopped|finished|completed|ripped out|stepped down (?:as|from)|resign(?:ed)? (?:as|from)"
-    r"|pulled out of|withdrew from|backed out of|deleted|uninstalled|traded in|gave away|retired from|ended|closed|scrapped|abandoned|ditched|unsubscribed from|disbanded|returned|lost|broke up with|moved out of)"
-    rf" {_THING}{_END}"
+    rf"(?:{join(_ENDED)}) {_THING}{_END}"
 )
 _LAPSED: Final = rf"\b(?:i|we) (?:\w+ )?let {_THING} (?:lapse|go|expire|run out)\b"
+_FINAL: Final = tuple(one for one in GONE if one.is_final)
 _GONE: Final = (
     rf"(?:^|[,;:.!] |\band |\bso |\bbut )(?:the|my|our|all) {_THING} (?:has |have |had |just |sadly |all |both |was |were |is |are |got )*"
-    rf"(?:died|passed away|gone|stolen|cancell?ed|ended|folded|disbanded|over|dissolved|sold|dead|discontinued){_END}"
+    rf"(?:{join(_FINAL)}){_END}"
 )
 _OVER: Final = (_LEFT, _LAPSED, _GONE)
-_CUES: Final = re.compile(
-    r"\b(?:left|quit|drop\w*|give|given|gave|sold|sell|cancel\w*|rid|stopped|finished|completed|ripped|stepped|resign\w*|pulled|withdrew|backed|deleted|uninstalled|traded|retired|ended|closed|scrapped"
-    r"|abandoned|ditched|unsubscribed|disbanded|returned|lost|broke|moved|let|died|passed|gone|stolen|folded|over|dissolved|dead|discontinued)\b"
-)
+_CUES: Final = list_cues((*_ENDED, *_FINAL)) | {"let"}
 _LASTING: Final = frozenset(
     map(stem, "live say know mean think remember meet see want hope plan need like love hate".split())
 )
@@ -52,17 +50,18 @@ _BEGUN: Final = re.compile(
 def is_over(told: str, frame: Frame) -> bool:
     """Whether a prepared statement says that the thing which the older one is about was left, sold or ended."""
     said = frame.clause
-    if not said.is_first or stem(said.tokens[said.verb_at]) in _LASTING or _CUES.search(told.lower()) is None:
+    if not said.is_first or stem(said.tokens[said.verb_at]) in _LASTING:
         return False
     if frame.is_past and not _BEGUN.match(" ".join(said.raw)):
         return False
     thing = _find_thing(frame)
-    return bool(thing) and any(_is_of(old, thing, frame.verb) for old in _list_over(told.lower()))
+    return bool(thing) and any(_is_of(old, thing, frame.verb) for old in list_over(told))
 
 
-def _list_over(lowered: str) -> Iterator[tuple[str, ...]]:
-    for pattern in _OVER:
-        for found in compile_pattern(pattern).finditer(lowered):
+def list_over(told: str) -> Iterator[tuple[str, ...]]:
+    """The words of each thing that a prepared statement says was left, sold or ended."""
+    for pattern in _OVER if not _CUES.isdisjoint(WORD.findall(told.lower())) else ():
+        for found in compile_pattern(pattern).finditer(told.lower()):
             yield list_tokens(found["old"])
 
 

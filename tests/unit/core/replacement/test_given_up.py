@@ -1,8 +1,34 @@
 """What a statement says is given up, and its clauses."""
 
+import re
+
 import pytest
 
-from everfold.core.replacement.given_up import list_given_up, split_clauses
+from everfold.core.replacement.assertions import expand, list_tokens
+from everfold.core.replacement.ending_words import GONE, LEAVING, OWN, WITHDRAWING, Ending
+from everfold.core.replacement.frames import list_plain
+from everfold.core.replacement.given_up import PATTERNS, list_given_up, split_clauses
+from everfold.core.replacement.left_things import list_over
+
+
+def name(row: Ending) -> str:
+    """A row's example, as the name of its case."""
+    return row.example
+
+
+@pytest.mark.parametrize("row", [*LEAVING, *WITHDRAWING, *GONE, *PATTERNS], ids=name)
+def test_each_row_gives_up_what_its_example_names(row: Ending) -> None:
+    """A row's example has the row's wording and gives up its thing, without the words around it."""
+    said = expand(row.example)
+    assert re.search(row.wording, said.lower())
+    assert list_plain(list_tokens(row.old)) in [one.words for one in list_given_up(said)]
+
+
+@pytest.mark.parametrize("row", [*OWN, *(one for one in GONE if one.is_final)], ids=name)
+def test_each_final_row_ends_what_its_example_names(row: Ending) -> None:
+    """What the speaker ends, and what is gone for good, is over by the row's example."""
+    assert re.search(row.wording, row.example.lower())
+    assert row.old.split()[-1] in [old[-1] for old in list_over(row.example)]
 
 
 @pytest.mark.parametrize(
