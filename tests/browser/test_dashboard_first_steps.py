@@ -73,6 +73,7 @@ def test_a_short_session_is_previewed_at_the_limit_that_folds_it(chromium: Brows
         expect(page.get_by_role("slider", name=re.compile("The log, preview at [24],000 tokens"))).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_long_session_is_previewed_on_request(chromium: Browser, dashboard: Dashboard) -> None:
     """A session that takes seconds to preview shows its log at once, and its preview after a click."""
 

@@ -270,7 +270,8 @@ async def open_agent(
 
 
 @pytest.mark.parametrize(
-    "speaker", [ChatSpeaker, pytest.param(ResponsesSpeaker, marks=pytest.mark.slow), MessagesSpeaker]
+    "speaker",
+    [ChatSpeaker, *(pytest.param(one, marks=pytest.mark.slow) for one in (ResponsesSpeaker, MessagesSpeaker))],
 )
 async def test_passes_the_conformance_run(tmp_path: Path, speaker: Callable[[str, Lists], Speaker]) -> None:
     """A provider's own SDK passes the run that every door passes, with nothing but another base URL."""

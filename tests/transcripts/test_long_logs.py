@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from bench.material.logs import LogEntry, endless_log
 from tests.support.proofs import Prover
-from tests.support.sizes import AT_FULL_SIZE
+from tests.support.sizes import some
 
 import everfold
 
-MESSAGES_COUNT = 5_000 if AT_FULL_SIZE else 600
+MESSAGES_COUNT = some(5_000, 450)
 LIMIT_TOKENS = 8_000
 THOROUGH_EVERY = 150
 """So many requests lie between two whole proofs, each of which reads the log from its beginning."""

@@ -32,10 +32,10 @@ def test_the_wheel_is_pure_python(wheel: Path) -> None:
 
 def test_the_wheel_installs_without_a_compiler_and_imports(wheel: Path, tmp_path: Path) -> None:
     """In a fresh environment without a compiler or a network the wheel installs, and the package imports from there."""
-    venv.create(tmp_path, with_pip=True)
+    venv.create(tmp_path)
     python = tmp_path / "bin" / "python"
     environment = {"PATH": str(python.parent), "CC": "/no/compiler"}
-    install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
     subprocess.run(install, env=environment, check=True, capture_output=True)
     asked = [python, "-c", "import everfold; print(everfold.__file__)"]
     found = subprocess.run(asked, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True)

@@ -87,7 +87,7 @@ async def test_an_embedder_s_vectors_come_and_go_with_the_messages(database_url:
 @pytest.mark.parametrize(
     "letters",
     [
-        pytest.param("abcdefghijklmnopqrstuvwxyz", id="latin"),
+        pytest.param("abcdefghijklmnopqrstuvwxyz", id="latin", marks=pytest.mark.slow),
         pytest.param("東京都渋谷区神南港町", id="cjk"),
         pytest.param("𐌰𐌱𐌲𐌳𐌴𐌵𐌶𐌷𐌸𐌹", id="gothic", marks=pytest.mark.slow),
     ],

@@ -11,7 +11,7 @@ import pytest
 from bench.material.logs import coding_log, endless_log
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.sizes import STORES, examples
+from tests.support.sizes import STORES, examples, some
 
 from everfold.adapters.sql.database import SqlValue
 from everfold.adapters.sql.packed_messages import unpack_message
@@ -211,7 +211,7 @@ async def test_every_event_forgets_it(store: SqliteStore) -> None:
     settings = load_settings(overrides={"compaction": {"kept_ratio": 0.2}})
     session = await open_engine(store, settings).session(limit=LIMIT_TOKENS)
     seq = await fill(session, turns_count=14)
-    for berth in range(1, 250):
+    for berth in range(1, some(250, 120)):
         await session.append(
             [user(f"How is berth {berth}?"), assistant(f"Berth {berth} has the mark BX-{berth:04}. " * 6)]
         )

@@ -142,6 +142,7 @@ def _make_lines(count: int) -> list[ExtractLine]:
     ]
 
 
+@pytest.mark.slow  # the next test bounds them by day
 def test_comparisons_grow_with_the_lines_and_not_with_their_square() -> None:
     """Twice the lines on the same subjects take at most some more than twice the comparisons."""
     few, many = (finish(find_superseded_stepwise(_make_lines(count))).pairs_count for count in (2_000, 4_000))
