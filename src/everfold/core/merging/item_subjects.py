@@ -37,8 +37,7 @@ _STANDING: Final[frozenset[ItemKind]] = frozenset(("fact", "preference", "decisi
 _ONE_VALUE: Final = re.compile(
     r"\bmy (?P<of>(?:[a-z'-]+ ){0,3}?(?:name|nickname|address|e-?mail(?: address)?|(?:phone |badge |room |account )?number|birthday|"
     r"time ?zone)|favou?rite (?:[a-z'-]+ ?){1,3}?) (?:is|are|was|has changed to)\b"
-    r"|\b(?:i|we)(?:'m| am| are)? ?(?:now |currently )?(?P<live>live|living) (?:in|at|on|near)\b"
-    r"|\b(?:i|we)(?:'ve| have)? (?:just )?(?P<moved>moved) to\b|\b(?P<called>call me|i go by)\b",
+    r"|\b(?P<called>call me|i go by)\b",
     re.IGNORECASE,
 )
 """Statements about what a person has one of: a later one replaces an earlier one, whatever its value is. Source: own list
@@ -109,7 +108,7 @@ def find_one_value(statement: str, *, alone: bool = False) -> str:
         return ""
     if match["of"]:
         return " ".join(match["of"].lower().replace("favourite", "favorite").replace("colour", "color").split())
-    return "called" if match["called"] else "home"
+    return "called"
 
 
 def corrects(item: Item) -> bool:
