@@ -191,7 +191,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "home",
-        rf"{_I}(?i:moved to) {_NAME}(?=[.,;!]|$)",
+        rf"{_I}(?i:moved to) {_NAME}(?![\w-]| (?:[A-Z\d]|(?:team|department|squad|office|branch|site)\b))",
         "I recently moved to Graz.",
         "graz",
         "moved",
