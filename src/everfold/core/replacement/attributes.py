@@ -65,6 +65,19 @@ _STARTED: Final = (
 )
 _MY: Final = r"\b(?i:my (?:new |current |main |own )*)"
 _IS: Final = r"(?i: (?:is|became|has become|will be|has changed to|changed to|went up to|went down to|is set (?:to|for)|is (?:now|currently|just)))(?: now)? "
+_NO_HOMES: Final = (
+    "linux windows android ios macos ubuntu slack teams zoom discord notion obsidian signal telegram whatsapp gmail outlook vim neovim emacs"
+    " python rust java kotlin typescript javascript react svelte vue angular django postgres postgresql mysql sqlite mongo mongodb redis kafka"
+    " docker kubernetes aws azure gcp terraform github gitlab jira linear asana trello figma stripe spotify netflix"
+    " sales marketing finance engineering operations support legal design product research hr it qa devops"
+    " premium pro plus monday tuesday wednesday thursday friday saturday sunday"
+)
+"""What people also move to, and what begins with a capital: tools, departments, plans and days. The commonest ones."""
+HOME: Final = (
+    rf"(?!(?i:{'|'.join(_NO_HOMES.split())})\b|[\w-]*(?:[a-z][A-Z]|\d))"
+    rf"{_NAME}(?![\w-]| (?:[A-Z\d]|(?:team|department|squad|office|branch|site|plan|tier)\b))"
+)
+"""A name that may be where somebody lives."""
 _FIRM: Final = r"(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|AG|Co|Labs|Technologies|Industries|Group)\b"
 _CAR: Final = r"(?P<value>(?:Audi|BMW|Dacia|Fiat|Ford|Honda|Hyundai|Kia|Mazda|Mercedes|Mini|Nissan|Opel|Peugeot|Porsche|Renault|Seat|Skoda|Subaru|Suzuki|Tesla|Toyota|Volkswagen|Volvo|VW|Golf|Civic|Corolla|Prius|Polo)(?: [A-Z0-9][\w-]*)*)"
 _PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Galaxy|Samsung|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
@@ -184,14 +197,14 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "home",
-        rf"{_I}(?i:(?:live|living|reside|residing|based|settled|relocated|relocating) (?:in|to)) {_NAME}",
+        rf"{_I}(?i:(?:live|living|reside|residing|based|settled|relocated|relocating) (?:in|to)) {HOME}",
         "We relocated to Graz.",
         "graz",
         "live living reside residing based settled relocated relocating",
     ),
     AttributeRule(
         "home",
-        rf"{_I}(?i:moved to) {_NAME}(?![\w-]| (?:[A-Z\d]|(?:team|department|squad|office|branch|site)\b))",
+        rf"{_I}(?i:moved to) {HOME}",
         "I recently moved to Graz.",
         "graz",
         "moved",

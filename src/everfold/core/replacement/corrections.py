@@ -16,6 +16,7 @@ from everfold.core.replacement.assertions import (
     Assertion,
     list_stems,
 )
+from everfold.core.replacement.attributes import BOUND, HOME
 from everfold.core.replacement.frames import JOINS, list_own_names
 from everfold.core.replacement.slots import (
     Slot,
@@ -28,6 +29,7 @@ from everfold.core.replacement.slots import (
 )
 from everfold.core.replacement.told_changes import Change
 from everfold.core.statements.quotes import is_negative
+from everfold.core.text.patterns import compile_pattern
 
 
 def corrects(change: Change, said: Assertion, *, is_near: bool) -> bool:
@@ -164,13 +166,20 @@ def _is_moved(thing: Assertion, new: tuple[str, ...], said: Assertion, *, is_nea
     if told == "when":
         return _says_when(said)
     if thing.is_first:
-        name = tuple(takewhile(lambda word: word[:1].isupper(), new))
-        is_there = bool(name) and any(said.raw[at : at + len(name)] == name for at in range(len(said.raw)))
-        return verb in _LIVING and not is_there
+        return verb in _LIVING and _is_elsewhere(new, said)
     if new[0][:1].isdigit():
         return any(character.isdigit() for token in rest for character in token)
     sort = sort_value(tuple(token.lower() for token in rest), rest, (), ())
     return _names_place(rest) or (verb in HABITS and sort == told and sort not in ("word", "mixed", "state"))
+
+
+def _is_elsewhere(new: tuple[str, ...], said: Assertion) -> bool:
+    """Whether words name a place to live in for good, and not the one that the older clause names."""
+    told = " ".join(new)
+    if compile_pattern(BOUND).search(told.lower()) or (told.isascii() and not compile_pattern(HOME).match(told)):
+        return False
+    name = tuple(takewhile(lambda word: word[:1].isupper(), new))
+    return not name or all(said.raw[at : at + len(name)] != name for at in range(len(said.raw)))
 
 
 def _names_place(rest: tuple[str, ...]) -> bool:
