@@ -51,12 +51,19 @@ class Told(NamedTuple):
     is_alone: bool
 
 
+_DEPARTMENTS: Final = (
+    "accounting|analytics|backend|billing|compliance|content|data|design|devops|engineering|finance|frontend|front-end|back-end|growth|hr|infra|infrastructure|legal"
+    "|logistics|marketing|mobile|operations|ops|payments|platform|privacy|procurement|product|qa|quality|recruiting|research|sales|search|security|support|web"
+)
+"""What a team does at work: of the choir and the football team one may be in both."""
 _I: Final = (
     r"(?i:\b(?:(?:i|we)|(?<!\bme )and(?= (?:now |just )?(?:work|live|drive|cycle)))(?: (?:am|are|have|had|will|just|now|currently|recently|finally|officially|actually|been|started|going|gone|to|be|begun|being|both|all|fully"
     r"|completely|then|decided|usually|mostly|mainly|typically|always|normally|generally))*) "
 )
 _NAME: Final = r"(?:the |a )?(?P<value>[A-Z0-9][\w&'.-]*(?: (?:[A-Z0-9&][\w&'.-]*|of|and|de|for))*)"
 _WORDS: Final = r"(?:a |an |the |my |our |some )?(?P<value>[\w'/&-]+(?: (?!at\b|in\b|for\b|with\b|by\b|now\b|and\b|but\b|these\b|on\b|because\b|since\b|so\b|instead\b)[\w'/&-]+){0,3})"
+_CLOSED: Final = r"(?=[.,;!]|:(?!\d)|$| (?:now|again|these|since|because|but|and|so|after|before|last|this|in|recently|yesterday|today|lately|instead|full[- ]time|for (?:the (?:past|last)|over|about|almost|\d+|two|three|four|five|six|ten|many|years|months|a (?:year|month|while|long)))\b| [-\u2013\u2014(])"
+"""What may follow a value that is told whole: no noun that it only describes ("a keto bread")."""
 _NUMBER: Final = r"(?:about |around |roughly |over |almost |nearly )*(?P<value>[$€£]? ?\d[\d.,:]*\d?(?:k\b)?(?: ?(?:am|pm|kg|kilos?|kilograms?|lbs?|pounds|euros?|dollars|[$€£]))?)"
 _JOB: Final = r"(?i:(?:a |an |my |the )?(?:new |different |better |great |full-time |permanent )*(?:job|position|role|gig)(?: offer)?)"
 _STARTED: Final = (
@@ -79,34 +86,42 @@ HOME: Final = (
 )
 """A name that may be where somebody lives."""
 _FIRM: Final = r"(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|AG|Co|Labs|Technologies|Industries|Group)\b"
+_FIRM_NAME: Final = rf"(?!(?i:mon|tues|wednes|thurs|fri|satur|sun)day|(?i:home|night)\b){_NAME}(?![\w-]|'s\b)"
 _CAR: Final = r"(?P<value>(?:Audi|BMW|Dacia|Fiat|Ford|Honda|Hyundai|Kia|Mazda|Mercedes|Mini|Nissan|Opel|Peugeot|Porsche|Renault|Seat|Skoda|Subaru|Suzuki|Tesla|Toyota|Volkswagen|Volvo|VW|Golf|Civic|Corolla|Prius|Polo)(?: [A-Z0-9][\w-]*)*)"
-_PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Galaxy|Samsung|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
+_PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Galaxy(?! (?:Tab|Watch|Book|Buds))|Samsung(?! (?:TV|Tab|Watch|Book|Buds))|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
 
 RULES: Final[tuple[AttributeRule, ...]] = (
     AttributeRule(
         "employer",
-        rf"{_I}(?i:(?:work|working|employed) (?:at|for|with)) {_NAME}",
+        rf"{_I}(?i:(?:work|working) (?:at|for)|employed (?:at|by|with)) {_FIRM_NAME}",
         "I work at Kite.",
         "kite",
         "work working employed",
     ),
     AttributeRule(
         "employer",
-        rf"{_STARTED}{_NAME}",
+        rf"{_STARTED}{_FIRM_NAME}",
         "I just got a new job at Kite.",
         "kite",
         "job position role gig",
     ),
     AttributeRule(
         "employer",
-        rf"{_I}(?i:(?:joined|joining|start|started|starting|hired (?:by|at)) (?:at |with |work at |working at |working for )?){_NAME}",
+        rf"{_I}(?i:(?:start|started|starting) (?:at|work at|working (?:at|for))|hired (?:by|at)) {_FIRM_NAME}",
         "I just started at Kite.",
         "kite",
-        "joined joining start started starting hired",
+        "start started starting hired",
     ),
     AttributeRule(
         "employer",
-        rf"{_I}(?i:(?:switched|switching|changed|changing|moved|swapped) (?:jobs?|employers?|companies) (?:to|and (?:now )?work (?:at|for))) {_NAME}",
+        rf"{_I}(?i:joined|joining) {_FIRM_NAME}(?i: as (?:an? |the |their )(?!(?:member|volunteer|guest|fan)\b)[\w-]+)",
+        "I joined Kite as a tester.",
+        "kite",
+        "joined joining",
+    ),
+    AttributeRule(
+        "employer",
+        rf"{_I}(?i:(?:switched|switching|changed|changing|moved|swapped) (?:jobs?|employers?|companies) (?:to|and (?:now )?work (?:at|for))) {_FIRM_NAME}",
         "I changed jobs to Kite.",
         "kite",
         "job jobs employer employers company companies",
@@ -134,21 +149,21 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "occupation",
-        rf"{_I}(?i:(?:work|working|employed) as) {_WORDS}",
+        rf"{_I}(?i:(?:work|working|employed) as) (?!(?i:an? )?(?i:volunteer|team|usual|normal|normally|well|hard|much|long|soon|if|always|one|part)\b){_WORDS}",
         "I work as a nurse.",
         "nurse",
         "work working employed",
     ),
     AttributeRule(
         "occupation",
-        rf"{_MY}(?i:job title|title|profession|occupation|job){_IS}{_WORDS}",
-        "My job is nurse.",
+        rf"{_MY}(?i:job title|profession|occupation){_IS}{_WORDS}{_CLOSED}",
+        "My profession is nurse.",
         "nurse",
-        "job title profession occupation",
+        "title profession occupation",
     ),
     AttributeRule(
         "team",
-        rf"{_I}(?i:(?:work|working|moved|moving|switched|switching|transferred|joined|joining) )?(?i:(?:on|in|to|into) )?(?i:the )(?P<value>[\w-]+) (?i:team|squad|department)\b",
+        rf"{_I}(?i:(?:work|working|moved|moving|switched|switching|transferred|joined|joining) )?(?i:(?:on|in|to|into) )?(?i:the )(?P<value>(?i:{_DEPARTMENTS})) (?i:team|squad|department)\b",
         "I am on the billing team.",
         "billing",
         "team squad department",
@@ -169,7 +184,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "salary",
-        rf"{_I}(?i:make|making|earn|earning|paid) {_NUMBER}",
+        rf"{_I}(?i:make|making|earn|earning|paid) {_NUMBER}(?=[.,;!]|$| (?:an?|per|each) (?:year|month|week|hour|day)\b| (?:now|before|after)\b)",
         "I am now making $95,000.",
         "$ 95,000",
         "make making earn earning paid",
@@ -212,21 +227,21 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     AttributeRule(
         "diet",
         rf"{_I}(?i:(?:(?:went|go|turn|turned|become|became|follow|following|eat|eating|on|transitioned|switched|adopted|committed|prefer) )*(?:a |an |to |strictly |strict |mostly |fully |completely |totally )*"
-        r"(?P<value>vegetarian|vegan|pescatarian|carnivore|omnivore|flexitarian|keto))\b(?! (?:restaurant|place|friend|recipe|dish|cafe|option))",
+        rf"(?P<value>vegetarian|vegan|pescatarian|carnivore|omnivore|flexitarian|keto))(?: (?:diet|food|person))?{_CLOSED}",
         "I have gone vegan.",
         "vegan",
         "vegetarian vegan pescatarian carnivore omnivore flexitarian keto",
     ),
     AttributeRule(
         "diet",
-        rf"{_I}(?i:(?:(?:a|an) )?(?:(?:dedicated|big|total|happy) )?meat[- ]eater|(?:eat|eating) meat)\b",
+        rf"{_I}(?i:(?:(?:a|an) )?(?:(?:dedicated|big|total|happy) )?meat[- ]eater|(?:eat|eating) meat){_CLOSED}",
         "I eat meat again.",
         "",
         "meat",
     ),
     AttributeRule(
         "marriage",
-        rf"{_I}(?i:(?:got |get |getting |newly |happily )*(?P<value>single|engaged|married|divorced|widowed|separated))\b(?! (?:to a|out|in ))(?: to [A-Z]\w+)?",
+        rf"{_I}(?i:(?:got |get |getting |newly |happily )*(?P<value>single|engaged|married|divorced|widowed|separated))(?: to (?:my |[A-Z])\w+(?: [A-Z]\w+)*| from (?:my |[A-Z])\w+)?{_CLOSED}",
         "I got married.",
         "married",
         "single engaged married divorced widowed separated",
@@ -275,7 +290,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "rising",
-        rf"{_MY}(?i:alarm) (?i:is set (?:for|to)|goes off at|rings at) {_NUMBER}",
+        rf"{_MY}(?i:alarm) (?i:is set (?:for|to)|goes off at|rings at) {_NUMBER}{_CLOSED}",
         "My alarm goes off at 6:30.",
         "6:30",
         "alarm",
@@ -289,7 +304,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "car",
-        rf"{_I}(?i:drive|driving|bought|got|leased|own|picked up) (?i:a |an |the |my )(?i:new |used |second-hand )*{_CAR}",
+        rf"{_I}(?i:drive|driving|bought|got|leased|own|picked up) (?i:a |an |the |my )(?i:new |used |second-hand )*{_CAR}{_CLOSED}",
         "I drive a Skoda.",
         "skoda",
         "audi bmw dacia fiat ford honda hyundai kia mazda mercedes mini nissan opel peugeot porsche renault seat skoda subaru suzuki tesla toyota volkswagen volvo vw golf civic corolla prius polo",
@@ -303,7 +318,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "phone",
-        rf"{_I}(?i:use|using|bought|got|have|own|on|switched to|upgraded to|moved to) (?i:a |an |the |my )?(?i:new )*{_PHONE}",
+        rf"{_I}(?i:use|using|bought|got|have|own|on|switched to|upgraded to|moved to) (?i:a |an |the |my )?(?i:new )*{_PHONE}{_CLOSED}",
         "I use an iPhone 12.",
         "iphone 12",
         "iphone pixel galaxy samsung oneplus fairphone nokia xiaomi motorola blackberry",
@@ -317,7 +332,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "subject of study",
-        rf"{_I}(?i:study|studying|majoring in|switched (?:my )?majors? to|changed (?:my )?majors? to) {_WORDS}(?=[.,;!]|$| now\b| at\b)",
+        rf"{_I}(?i:(?:study|studying)(?! (?:for|at|in|with|from|on|hard|abroad|together|late|every|more|a lot|alone|all|until|to)\b)|majoring in|switched (?:my )?majors? to|changed (?:my )?majors? to) {_WORDS}(?=[.,;!]|$| now\b| at\b)",
         "I study biology.",
         "biology",
         "study studying majoring major majors",
@@ -387,10 +402,23 @@ def gives_another_value(newer: str, older: str) -> bool:
 
 
 def _are_rivals(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two values exclude each other: neither tells the other more closely, nor in another unit."""
+    """Whether two values exclude each other: neither tells the other more closely or lies in it, nor in another unit."""
+    if _may_hold(one, other):
+        return False
     units = [frozenset(word for word in value if not word[:1].isdigit()) for value in (one, other)]
     is_measured = units[0] != one and units[1] != other
     return not (one <= other or other <= one) and not (is_measured and all(units) and units[0] != units[1])
+
+
+def _may_hold(one: frozenset[str], other: frozenset[str]) -> bool:
+    return (one in _LANDS) != (other in _LANDS)
+
+
+def may_lie_within(newer: str, older: str) -> bool:
+    """Whether one statement names a town and the other a land, as where the speaker lives."""
+    said = read_attributes(older).get("home")
+    told = read_attributes(newer).get("home") if said else None
+    return said is not None and told is not None and _may_hold(said.value, told.value)
 
 
 def _read_denied(newer: str, said: Mapping[str, Told]) -> Iterator[tuple[str, Told]]:
@@ -400,6 +428,22 @@ def _read_denied(newer: str, said: Mapping[str, Told]) -> Iterator[tuple[str, To
         yield from read_attributes(" ".join(denied.split())).items()
 
 
+_LANDS: Final = frozenset(
+    list_plain(list_tokens(name))
+    for name in (
+        "africa|america|asia|australia|europe|scandinavia|the balkans|bay area|midwest|afghanistan|albania|algeria|argentina|armenia|austria|bangladesh|belarus|belgium|bolivia|bosnia"
+        "|brazil|bulgaria|cambodia|cameroon|canada|chile|china|colombia|costa rica|croatia|cuba|cyprus|czechia|denmark|ecuador|egypt|england|estonia|ethiopia|finland|france|germany|ghana"
+        "|great britain|greece|guatemala|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|jamaica|japan|jordan|kazakhstan|kenya|korea|latvia|lebanon|lithuania|malaysia|malta"
+        "|mexico|morocco|myanmar|nepal|netherlands|new zealand|nicaragua|nigeria|northern ireland|norway|oman|pakistan|panama|paraguay|peru|philippines|poland|portugal|qatar|romania|russia"
+        "|saudi arabia|scotland|senegal|serbia|slovakia|slovenia|south africa|south korea|spain|sri lanka|sweden|switzerland|syria|taiwan|tanzania|thailand|tunisia|turkey|uganda|uk|ukraine"
+        "|united kingdom|united states|uruguay|us|usa|venezuela|vietnam|wales|zambia|zimbabwe"
+        "|alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts"
+        "|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island"
+        "|south carolina|south dakota|tennessee|texas|utah|vermont|virginia|west virginia|wisconsin|wyoming"
+        "|bavaria|brittany|catalonia|normandy|ontario|provence|quebec|saxony|sicily|styria|tuscany|tyrol"
+    ).split("|")
+)
+"""Countries and other wide regions: a town may lie in one, and no map is known. The commonest names in English."""
 _NO_LONGER: Final = re.compile(
     r"(?i)\bno longer\b|\b(?:do not|don't|am not|is not) (?=.*\b(?:any ?more|any longer)\b)|\b(?:any ?more|any longer)\b"
 )

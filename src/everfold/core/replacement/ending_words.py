@@ -13,6 +13,13 @@ from typing import Final, NamedTuple
 WORD: Final = re.compile(r"[a-z]+")
 
 
+_FOR_NOW: Final = (
+    r" [^,;.!?]*?\b(?:early|late|at (?:\d|noon|night|midnight)|this (?:morning|afternoon|evening)|tonight|today|an hour|minutes|hours|by (?:car|train|bus|bike|plane)"
+    r"|at home|on the (?:bus|train|table|desk|plane)|behind|in the (?:car|office|rain|fridge))\b"
+)
+"""Who leaves early, or by train, comes back; and what is left at home is still theirs."""
+
+
 class Ending(NamedTuple):
     """One wording.
 
@@ -50,8 +57,8 @@ LEAVING: Final[tuple[Ending, ...]] = (
     Ending("gave up(?: on)?", "I gave up coffee.", "coffee"),
     Ending("given up(?: on)?", "I have given up on Latin.", "latin"),
     Ending("got rid of", "We got rid of the piano.", "piano"),
-    Ending("leaving", "I am leaving Kite.", "kite"),
-    Ending("left", "I left Kite.", "kite"),
+    Ending(rf"leaving(?!{_FOR_NOW})", "I am leaving Kite.", "kite"),
+    Ending(rf"left(?!{_FOR_NOW})", "I left Kite.", "kite"),
     Ending("sold", "I sold the Skoda.", "skoda"),
     Ending("traded in", "I traded in the Skoda.", "skoda"),
     Ending(r"returned(?! (?:from|to)\b)", "I returned the loom.", "loom"),

@@ -190,7 +190,7 @@ def _read_words(clause: Assertion) -> frozenset[str]:
 def _is_clause_opposite(clause: Assertion, said: Assertion) -> bool:
     is_denied = DENIALS.search(" ".join(clause.tokens)) is not None
     older, newer = _read_words(said), _read_words(clause)
-    for row in _ATTITUDE_ROWS:
+    for row in () if _tells_of_doing(clause, older) else _ATTITUDE_ROWS:
         if (one := older & row.one) and _is_same_beside(older - one, newer, row.other, row.one, is_denied=is_denied):
             return True
     often = frozenset(map(stem, said.tokens)), frozenset(map(stem, clause.tokens))
@@ -202,6 +202,13 @@ def _is_clause_opposite(clause: Assertion, said: Assertion) -> bool:
     return any(
         older & row.one and newer & row.other and older - row.one == newer - row.other and bool(older - row.one)
         for row in _QUALITY_ROWS
+    )
+
+
+def _tells_of_doing(clause: Assertion, known: frozenset[str]) -> bool:
+    """Whether a clause is about doing something with a thing ("I hate making tea"), of which the older one says nothing."""
+    return any(
+        word.endswith("ing") and stem(word) not in known | STARTING for word in clause.tokens[clause.verb_at + 1 :][:1]
     )
 
 

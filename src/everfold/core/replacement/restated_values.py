@@ -130,6 +130,8 @@ def _points_to_it(newer: Frame, older: Frame, words: frozenset[str]) -> bool:
 
 
 def _takes_place(new: Phrase, old: Phrase, older: Frame) -> bool:
+    if new.sort == old.sort == "name" and old.join != new.join and "with" in (old.join, new.join):
+        return False
     if new.sort == old.sort and old.sort in ("when", "name", "code"):
         return not (older.clause.is_first and older.verb == "be" and not old.join)
     if old.sort == new.sort == "state":
