@@ -65,7 +65,9 @@ _WORDS: Final = r"(?:a |an |the |my |our |some )?(?P<value>[\w'/&-]+(?: (?!at\b|
 _CLOSED: Final = r"(?=[.,;!]|:(?!\d)|$| (?:now|again|these|since|because|but|and|so|after|before|last|this|in|recently|yesterday|today|lately|instead|full[- ]time|for (?:the (?:past|last)|over|about|almost|\d+|two|three|four|five|six|ten|many|years|months|a (?:year|month|while|long)))\b| [-\u2013\u2014(])"
 """What may follow a value that is told whole: no noun that it only describes ("a keto bread")."""
 _NUMBER: Final = r"(?:about |around |roughly |over |almost |nearly )*(?P<value>[$€£]? ?\d[\d.,:]*\d?(?:k\b)?(?: ?(?:am|pm|kg|kilos?|kilograms?|lbs?|pounds|euros?|dollars|[$€£]))?)"
-_JOB: Final = r"(?i:(?:a |an |my |the )?(?:new |different |better |great |full-time |permanent )*(?:job|position|role|gig)(?: offer)?)"
+_JOB: Final = (
+    r"(?i:(?:a |an |my |the )?(?:new |different |better |great |full-time |permanent )*(?:job|position|role|gig))"
+)
 _STARTED: Final = (
     r"(?i:(?:start(?:ed|ing)?|begin|began|begun|got|get|getting|found|landed|took|taken|accepted|have|left for) )"
     rf"{_JOB} (?i:at|with|from) "
@@ -85,10 +87,15 @@ HOME: Final = (
     rf"{_NAME}(?![\w-]| (?:[A-Z\d]|(?:team|department|squad|office|branch|site|plan|tier)\b))"
 )
 """A name that may be where somebody lives."""
+_PERSON: Final = (
+    r"(?!(?:VP|Head|Chief|CEO|CTO|CFO|Director|Legal|Finance|Sales|Marketing|HR|Swiss|German|French|Greek|Dutch|Welsh|Czech|Libra|Leo|Virgo|Gemini|Aries|Taurus|Cancer|Scorpio|Pisces|Capricorn|Aquarius"
+    r"|[A-Z]\w+(?:ian|ish|ese))\b(?! [A-Z]))" + _NAME
+)
 _FIRM: Final = r"(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|AG|Co|Labs|Technologies|Industries|Group)\b"
-_FIRM_NAME: Final = rf"(?!(?i:mon|tues|wednes|thurs|fri|satur|sun)day|(?i:home|night)\b){_NAME}(?![\w-]|'s\b)"
-_CAR: Final = r"(?P<value>(?:Audi|BMW|Dacia|Fiat|Ford|Honda|Hyundai|Kia|Mazda|Mercedes|Mini|Nissan|Opel|Peugeot|Porsche|Renault|Seat|Skoda|Subaru|Suzuki|Tesla|Toyota|Volkswagen|Volvo|VW|Golf|Civic|Corolla|Prius|Polo)(?: [A-Z0-9][\w-]*)*)"
-_PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Galaxy(?! (?:Tab|Watch|Book|Buds))|Samsung(?! (?:TV|Tab|Watch|Book|Buds))|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
+_VEHICLES: Final = "bike|bicycle|e-bike|car|bus|train|tram|metro|subway|underground|tube|ferry|boat|scooter|foot|motorbike|motorcycle|taxi|carpool"
+_FIRM_NAME: Final = rf"(?!(?i:mon|tues|wednes|thurs|fri|satur|sun)day|(?i:home|night|building|floor|room|hall|level)\b){_NAME}(?<!Airport)(?<!Station)(?<!Street)(?![\w-]|'s\b|, who\b)"
+_CAR: Final = r"(?P<value>(?:Audi|BMW|Dacia|Fiat|Ford|Honda|Hyundai|Kia|Mazda|Mercedes|Mini|Nissan|Opel|Peugeot|Porsche|Renault|Seat|Skoda|Subaru|Suzuki|Tesla|Toyota|Volkswagen|Volvo)(?: [A-Z0-9][\w-]*)*)"
+_PHONE: Final = r"(?P<value>(?:iPhone|Pixel|Samsung(?! (?:TV|Tab|Watch|Book|Buds))|OnePlus|Fairphone|Nokia|Xiaomi|Motorola|BlackBerry)(?: (?:[A-Z0-9][\w-]*))*)"
 
 RULES: Final[tuple[AttributeRule, ...]] = (
     AttributeRule(
@@ -142,70 +149,70 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "employer",
-        rf"{_I}(?i:unemployed|between jobs|out of work|jobless)\b",
+        rf"{_I}(?i:unemployed|between jobs|out of work(?! at\b)|jobless)\b",
         "I am unemployed.",
         "",
         "unemployed jobless jobs work",
     ),
     AttributeRule(
         "occupation",
-        rf"{_I}(?i:(?:work|working|employed) as) (?!(?i:an? )?(?i:volunteer|team|usual|normal|normally|well|hard|much|long|soon|if|always|one|part)\b){_WORDS}",
+        rf"{_I}(?i:(?:work|working|employed) as) (?!(?i:an? )?(?i:volunteer|team|usual|normal|normally|well|hard|much|long|soon|fast|if|always|one|part|freelancer?|contractor|consultant|temp|civil servant|shift lead|lead|manager|supervisor)\b){_WORDS}",
         "I work as a nurse.",
         "nurse",
         "work working employed",
     ),
     AttributeRule(
         "occupation",
-        rf"{_MY}(?i:job title|profession|occupation){_IS}{_WORDS}{_CLOSED}",
+        rf"{_MY}(?i:job title|profession|occupation){_IS}(?!\w+ing\b){_WORDS}{_CLOSED}",
         "My profession is nurse.",
         "nurse",
         "title profession occupation",
     ),
     AttributeRule(
         "team",
-        rf"{_I}(?i:(?:work|working|moved|moving|switched|switching|transferred|joined|joining) )?(?i:(?:on|in|to|into) )?(?i:the )(?P<value>(?i:{_DEPARTMENTS})) (?i:team|squad|department)\b",
+        rf"\b(?i:i|we) (?i:(?:am|are|have|just|now|recently|work|working|moved|moving|switched|switching|transferred|joined|joining|on|in|to|into) )+(?i:the )(?P<value>(?i:{_DEPARTMENTS})) (?i:team|squad){_CLOSED}",
         "I am on the billing team.",
         "billing",
-        "team squad department",
+        "team squad",
     ),
     AttributeRule(
         "manager",
-        rf"{_I}(?i:(?:report|reporting) to) {_NAME}",
+        rf"{_I}(?i:(?:report|reporting) to) {_PERSON}",
         "I report to Ada Moor.",
         "ada moor",
         "report reporting",
     ),
     AttributeRule(
         "manager",
-        rf"{_MY}(?i:manager|boss|supervisor){_IS}{_NAME}",
+        rf"{_MY}(?i:manager|boss|supervisor){_IS}{_PERSON}",
         "My boss is Ada Moor.",
         "ada moor",
         "manager boss supervisor",
     ),
     AttributeRule(
         "salary",
-        rf"{_I}(?i:make|making|earn|earning|paid) {_NUMBER}(?=[.,;!]|$| (?:an?|per|each) (?:year|month|week|hour|day)\b| (?:now|before|after)\b)",
+        rf"{_I}(?i:make|making|earn|earning|paid) {_NUMBER}(?=[.,;!]|$| (?:an?|per|each) year\b| (?:now|before|after)\b)",
         "I am now making $95,000.",
         "$ 95,000",
         "make making earn earning paid",
     ),
     AttributeRule(
         "salary",
-        rf"{_MY}(?i:salary|pay|income|wage){_IS}{_NUMBER}",
+        rf"{_MY}(?i:salary){_IS}{_NUMBER}(?=[.,;!]|$| (?:an?|per|each) year\b| (?:now|before|after)\b)",
         "My salary is $75,000.",
         "$ 75,000",
-        "salary pay income wage",
+        "salary",
     ),
     AttributeRule(
-        "rent",
-        rf"{_I}(?i:pay|paying) {_NUMBER}(?i: (?:in |for |of )?(?:the )?rent)\b",
+        "share of the rent",
+        rf"{_I}(?i:pay|paying) {_NUMBER}(?i: (?:in |for |of )?(?:the )?rent){_CLOSED}",
         "I pay 900 euros rent.",
         "900 euros",
         "rent",
     ),
     AttributeRule(
         "rent",
-        rf"(?i:\b(?:my|our|the) (?:monthly )?rent){_IS}{_NUMBER}",
+        rf"(?i:\b(?:my|our) (?:monthly )?rent){_IS}{_NUMBER}{_CLOSED}",
         "My rent is 900 euros.",
         "900 euros",
         "rent",
@@ -226,8 +233,8 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "diet",
-        rf"{_I}(?i:(?:(?:went|go|turn|turned|become|became|follow|following|eat|eating|on|transitioned|switched|adopted|committed|prefer) )*(?:a |an |to |strictly |strict |mostly |fully |completely |totally )*"
-        rf"(?P<value>vegetarian|vegan|pescatarian|carnivore|omnivore|flexitarian|keto))(?: (?:diet|food|person))?{_CLOSED}",
+        rf"{_I}(?i:(?:(?:went|go|turn|turned|become|became|follow|following|eat|eating|on|transitioned|switched|adopted|committed) )*(?:a |an |to |strictly |strict |mostly |fully |completely |totally )*"
+        rf"(?P<value>vegetarian|vegan|pescatarian|carnivore|omnivore|flexitarian|keto))(?: diet)?{_CLOSED}",
         "I have gone vegan.",
         "vegan",
         "vegetarian vegan pescatarian carnivore omnivore flexitarian keto",
@@ -241,7 +248,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "marriage",
-        rf"{_I}(?i:(?:got |get |getting |newly |happily )*(?P<value>single|engaged|married|divorced|widowed|separated))(?: to (?:my |[A-Z])\w+(?: [A-Z]\w+)*| from (?:my |[A-Z])\w+)?{_CLOSED}",
+        rf"{_I}(?i:(?:got |get |getting |newly |happily )*(?P<value>single|engaged|married|divorced|widowed|separated(?!,)))(?: to (?:my |[A-Z])\w+(?: [A-Z]\w+)*| from (?:my |[A-Z])\w+)?{_CLOSED}",
         "I got married.",
         "married",
         "single engaged married divorced widowed separated",
@@ -255,41 +262,41 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "weight",
-        rf"{_I}(?i:weigh|weighing|down to|up to) {_NUMBER}",
+        rf"{_I}(?i:weigh|weighing|down to|up to) {_NUMBER}(?<=[a-z]){_CLOSED}",
         "I weigh 80 kg.",
         "80 kg",
         "weigh weighing kg kilos kilograms lbs pounds",
     ),
     AttributeRule(
         "way to work",
-        rf"{_I}(?i:(?:commute|commuting|get to work|go to work|travel to work|getting to work)(?: to work)? by) {_WORDS}",
+        rf"{_I}(?i:(?:commute|commuting|get to work|go to work|travel to work|getting to work)(?: to work)? by) (?P<value>{_VEHICLES}){_CLOSED}",
         "I commute by bike.",
         "bike",
         "commute commuting get getting go travel",
     ),
     AttributeRule(
         "way to work",
-        rf"{_I}(?i:(?P<value>drive|driving|cycle|cycling|bike|biking|walk|walking) to (?:work|the office))\b",
+        rf"{_I}(?i:(?P<value>drive|driving|cycle|cycling|bike|biking|walk|walking) to (?:work|the office)){_CLOSED}",
         "I drive to work.",
         "drive",
         "drive driving cycle cycling bike biking walk walking",
     ),
     AttributeRule(
         "way to work",
-        rf"{_I}(?i:(?:take|taking|ride|riding) (?:the |my |a )?(?:\d[\d:]* )?(?P<value>[\w-]+) to (?:work|the office))\b",
+        rf"{_I}(?i:(?:take|taking|ride|riding) (?:the |my |a )?(?:\d[\d:]* )?(?P<value>{_VEHICLES}) to (?:work|the office)){_CLOSED}",
         "I take the tram to work.",
         "tram",
         "take taking ride riding",
     ),
     AttributeRule(
         "rising",
-        rf"{_I}(?i:(?:get|wake|getting|waking) up at) {_NUMBER}",
+        rf"{_I}(?i:(?:get|getting) up at) {_NUMBER}{_CLOSED}",
         "I get up at 6:30.",
         "6:30",
         "up",
     ),
     AttributeRule(
-        "rising",
+        "alarm",
         rf"{_MY}(?i:alarm) (?i:is set (?:for|to)|goes off at|rings at) {_NUMBER}{_CLOSED}",
         "My alarm goes off at 6:30.",
         "6:30",
@@ -297,17 +304,17 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "bedtime",
-        rf"{_I}(?i:(?:go|going) to (?:bed|sleep) at) {_NUMBER}",
+        rf"{_I}(?i:(?:go|going) to bed at) {_NUMBER}{_CLOSED}",
         "I go to bed at 11 pm.",
         "11 pm",
-        "bed sleep",
+        "bed",
     ),
     AttributeRule(
         "car",
-        rf"{_I}(?i:drive|driving|bought|got|leased|own|picked up) (?i:a |an |the |my )(?i:new |used |second-hand )*{_CAR}{_CLOSED}",
+        rf"{_I}(?i:drive|driving|bought|got|leased|picked up) (?i:a |an |the |my )(?i:new |used |second-hand )*{_CAR}{_CLOSED}(?!,)",
         "I drive a Skoda.",
         "skoda",
-        "audi bmw dacia fiat ford honda hyundai kia mazda mercedes mini nissan opel peugeot porsche renault seat skoda subaru suzuki tesla toyota volkswagen volvo vw golf civic corolla prius polo",
+        "audi bmw dacia fiat ford honda hyundai kia mazda mercedes mini nissan opel peugeot porsche renault seat skoda subaru suzuki tesla toyota volkswagen volvo",
     ),
     AttributeRule(
         "car",
@@ -318,10 +325,10 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "phone",
-        rf"{_I}(?i:use|using|bought|got|have|own|on|switched to|upgraded to|moved to) (?i:a |an |the |my )?(?i:new )*{_PHONE}{_CLOSED}",
+        rf"{_I}(?i:use|using|bought|got|switched to|upgraded to|moved to) (?i:a |an |the |my )?(?i:new )*{_PHONE}{_CLOSED}(?!,)",
         "I use an iPhone 12.",
         "iphone 12",
-        "iphone pixel galaxy samsung oneplus fairphone nokia xiaomi motorola blackberry",
+        "iphone pixel samsung oneplus fairphone nokia xiaomi motorola blackberry",
     ),
     AttributeRule(
         "phone",
@@ -332,23 +339,24 @@ RULES: Final[tuple[AttributeRule, ...]] = (
     ),
     AttributeRule(
         "subject of study",
-        rf"{_I}(?i:(?:study|studying)(?! (?:for|at|in|with|from|on|hard|abroad|together|late|every|more|a lot|alone|all|until|to)\b)|majoring in|switched (?:my )?majors? to|changed (?:my )?majors? to) {_WORDS}(?=[.,;!]|$| now\b| at\b)",
+        rf"{_I}(?i:study(?! (?:for|at|in|with|from|on|hard|abroad|together|late|every|more|a lot|alone|all|until|to)\b)|majoring in|switched (?:my )?majors? to|changed (?:my )?majors? to) {_WORDS}(?=[.,;!]|$| now\b| at\b)",
         "I study biology.",
         "biology",
-        "study studying majoring major majors",
+        "study majoring major majors",
     ),
     AttributeRule(
         "subject of study",
-        rf"{_MY}(?i:major|degree){_IS}{_WORDS}",
+        rf"{_MY}(?i:major){_IS}(?!\w+ing\b){_WORDS}{_CLOSED}",
         "My major is biology.",
         "biology",
-        "major degree",
+        "major",
     ),
 )
 BOUND: Final = (
     r"\b(?:during|at night|by (?:day|night)|at (?:the )?weekends?|on (?:the )?(?:week(?:day|end)s?|\w+days?)|part[- ]time|as a second|on the side|when|while|whenever|until|till"
     r"|sometimes|occasionally|in (?:the )?(?:winter|summer|spring|autumn|mornings?|evenings?)|for (?:a|the) (?:week|month|day|weekend|summer|winter|semester)|this (?:week|month)"
-    r"|next (?:week|month|year|\w+day)|tomorrow|remotely from|used to|back then|would|if|from \w+day)\b"
+    r"|next (?:week|month|year|\w+day)|tomorrow|remotely from|used to|back then|would|if|from \w+day|before (?:that|then)|previously|formerly|at the time|long before|had been|years ago|(?:in|since) (?:19|20)\d\d|could apply"
+    r"|, but not)\b"
 )
 _BESIDE: Final = LIGHT | frozenset(
     map(

@@ -85,6 +85,16 @@ _GENERIC: Final = _list_stem_set(
     "next new current own whole entire regular daily still date day time name number price deadline amount rate cost limit size place location venue start end"
     " address total actual entry existing default asking role job position post title slot subscription account membership right correct"
 )
+AGENTS: Final = frozenset(
+    map(
+        stem,
+        (
+            "landlord doctor company boss manager airline school marketing management ops client customer team office owner vet pharmacist bank hotel organiser organizer legal"
+            " finance design compliance"
+        ).split(),
+    )
+)
+"""Who changes a thing without being it."""
 LIGHT: Final = _list_stem_set(
     "go come work do make take use get see keep have run be say want like way thing one on still only just everything everyone usually always currently require"
     " really much very there some stay plan planning supposed upcoming also together good time happen"

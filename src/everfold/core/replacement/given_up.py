@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from everfold.core.replacement.assertions import REMEMBERED_TEXTS, list_tokens
-from everfold.core.replacement.ending_words import GONE, LEAVING, WITHDRAWING, WORD, Ending, join, list_cues
+from everfold.core.replacement.ending_words import FOR_NOW, GONE, LEAVING, WITHDRAWING, WORD, Ending, join, list_cues
 from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
@@ -19,34 +20,46 @@ from everfold.core.text.stems import stem
 _OLD: Final = r"(?P<old>[^,;!?]+?)"
 _END: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| last\b| yesterday\b| at (?:all|the end)\b))"
 _EXCHANGED: Final = r"(?=\s*(?:[,;.!?]|$| and\b| so\b| because\b| since\b| but\b| for\b| in favou?r\b| with\b| by\b| last\b| yesterday\b| into\b| to\b))"
+_LEFT: Final = rf"\b(?:{join(LEAVING)}) {_OLD}{_EXCHANGED}"
 _BACK: Final = (
     r"\b(?:came|back|home|returned|got|picked up|collected|fetched|took|taken|moved|removed|discharged)\b[^,;!?]*?"
     rf" (?:from(?: under| behind| near)?|out of|off) {_OLD}{_END}"
 )
 _HIS: Final = "(?:my|our|his|her|their|the)"
 PATTERNS: Final[tuple[Ending, ...]] = (
-    Ending(rf"\b(?:{join(LEAVING)}) {_OLD}{_EXCHANGED}", "I sold the Skoda.", "skoda"),
+    Ending(_LEFT, "I sold the Skoda.", "skoda"),
     Ending(rf"\b(?:instead of|rather than|in place of) {_OLD}{_END}", "Send it to Mona instead of Erik.", "erik"),
     Ending(rf"\brather [^,;]*? than {_OLD}{_END}", "I would rather run than swim.", "swim"),
     Ending(
-        rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop) (?:\w+ing )?{_OLD}{_END}",
+        rf"(?:\b(?:stopped|quit)|(?:^|[,;.!] |\bplease |\bto |\bshould )stop)(?! (?:in|at|by|for|to|on|and)\b) (?:\w+ing )?{_OLD}{_END}",
         "I stopped taking iron.",
         "iron",
     ),
-    Ending(rf"\bfrom {_OLD} (?:over )?to\b", "They moved the fair from Berlin to Vienna.", "berlin"),
+    Ending(
+        rf"\b(?:mov|chang|switch|migrat|relocat|transferr?|convert|postpon|push|shift|delay|rais|increas|lower|cut|reduc|promot|upgrad|renam|rescheul|went|go|gone|pivot|port|extend|short|rebook|brought|reschedul|export|import|down|up)\w*\b[^,;!?]*? from {_OLD} (?:over )?to\b",
+        "They moved the fair from Berlin to Vienna.",
+        "berlin",
+    ),
     Ending(
         r"\b(?:am|are|is|been) off (?!on\b|at\b|in\b|to\b|for\b|until\b|the (?:rest|whole|week|month|day|hook)\b|work\b|sick\b|\w+day\b)"
         rf"{_OLD}{_END}",
         "I am off sugar.",
         "sugar",
     ),
-    Ending(rf"\blet {_OLD} (?:go|lapse|expire|run out)\b", "We let the gardener go.", "gardener"),
+    Ending(rf"\blet {_OLD} (?:go(?=[.,;!]|$)|lapse|expire|run out(?=[.,;!]|$))", "We let the gardener go.", "gardener"),
     Ending(
-        rf"\b(?:gave|sent|threw|took|got|shut|turned|traded|swapped|switched|(?:to|must) (?:give|send|throw)) {_HIS}? ?{_OLD} "
-        r"(?:away|off|out|down|in(?= for\b))\b",
+        rf"\b(?:gave|sent|threw|traded|(?:to|must) (?:give|send|throw)) {_HIS}? ?{_OLD} "
+        r"(?:away|in(?= for\b)|back)\b",
         "I gave the loom away.",
         "loom",
     ),
+    Ending(rf"\b(?:got|brought) {_HIS}? ?{_OLD} down\b", "We got the load down to 3 tons.", "load"),
+    Ending(
+        rf"\bgot {_HIS}? ?{_OLD} off\b",
+        "I got my braces off.",
+        "braces",
+    ),
+    Ending(rf"\b(?:swapped|switched) {_HIS}? ?{_OLD} out\b", "We swapped the hub out.", "hub"),
     Ending(
         rf"\bi (?:said|told you|wrote|mentioned)(?: that)? {_OLD},? but (?:it|that|they|he|she|i|we) (?:should|meant|must|is|are|was|were)\b",
         "I said Tuesday, but it is Friday.",
@@ -65,9 +78,13 @@ PATTERNS: Final[tuple[Ending, ...]] = (
         "cast",
     ),
     Ending(rf"(?:^|[,;] (?:and )?)(?:not|no longer) {_OLD}{_END}", "I swim on Fridays, no longer Mondays.", "mondays"),
-    Ending(rf"\bused to \w+ {_OLD}{_END}", "I used to play tennis.", "tennis"),
     Ending(
-        rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch) {_OLD}{_END}",
+        rf"\bused to (?!hate|avoid|dislike|despise|fear|loathe|ignore|refuse|dread)\w+ {_OLD}{_END}",
+        "I used to play tennis.",
+        "tennis",
+    ),
+    Ending(
+        rf"(?:^|[,;.] )(?:ignore|disregard|forget(?: about)?|nvm|never ?mind(?: about)?|scrap|skip|scratch)(?!{FOR_NOW}) {_OLD}{_END}",
         "Forget about Rome.",
         "rome",
     ),
@@ -115,6 +132,7 @@ class GivenUp(NamedTuple):
         is_pointing: Whether its subject is only pointed at ("she does not live there any more").
         is_back: Whether somebody has only come back from it, or it is only where a way begins.
         is_gone: Whether it is a place or a person that is not there any more, or that is left for good.
+        by: Who gives it up, where that is neither the speaker nor left open.
     """
 
     words: frozenset[str]
@@ -123,6 +141,7 @@ class GivenUp(NamedTuple):
     is_pointing: bool
     is_back: bool = False
     is_gone: bool = False
+    by: frozenset[str] = NOTHING
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -136,7 +155,9 @@ def list_given_up(expanded: str) -> tuple[GivenUp, ...]:
 def _find_given_up(lowered: str) -> Iterator[GivenUp]:
     for pattern in (one.wording for one in PATTERNS):
         for found in compile_pattern(pattern).finditer(lowered):
-            yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_back=pattern is _BACK)
+            given_up = _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))
+            by = _find_actor(lowered[: found.start()]) if pattern is _LEFT else NOTHING
+            yield given_up._replace(is_back=pattern is _BACK, by=by)
     for found in compile_pattern(_QUIT).finditer(lowered):
         yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_gone=found["first"] is not None)
     for found in compile_pattern(_GONE).finditer(lowered):
@@ -146,6 +167,21 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
         said = compile_pattern(_DENIED).sub(" ", clause)
         if said != clause and (len(clauses) > 1 or compile_pattern(_ANY_MORE).search(clause)):
             yield _read(compile_pattern(_ANY_MORE).sub(" ", said), is_clause=True)
+
+
+def _find_actor(before: str) -> frozenset[str]:
+    """Who does what a clause tells, by what stands before its verb; nothing for the speaker, or where nobody is named."""
+    clause = _CLAUSE_START.split(before)[-1]
+    return NOTHING if _FIRST.match(clause) else list_plain(list_tokens(clause)[:_SUBJECT_WORDS]) - _NOBODY
+
+
+_CLAUSE_START: Final = re.compile(
+    r"[,;:.!?]\s*|\b(?:and|but|so|because|since|that|then|when|after)\b\s*| [-\u2013\u2014] "
+)
+_SUBJECT_WORDS: Final = 3
+_NOBODY: Final = list_plain(
+    "please finally just recently they have has had was were is are been got will now already".split()
+)
 
 
 def _read(words: str, *, is_clause: bool = False) -> GivenUp:

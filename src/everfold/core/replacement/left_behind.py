@@ -9,6 +9,7 @@ from typing import Final
 from everfold.core.replacement.assertions import list_tokens, read_assertion
 from everfold.core.replacement.changes import FIRST_PERSON
 from everfold.core.replacement.frames import (
+    AGENTS,
     GENERIC,
     LIGHT,
     NAMING,
@@ -35,7 +36,7 @@ _DAYS: Final = frozenset(map(stem, WEEKDAYS | HABITUAL))
 def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the older clause says what is given up, and the rest of it is told again."""
     content, said = make_plain(frame.clause.content), frame.clause
-    if _has_no_end(told, frame):
+    if _has_no_end(told, frame) or (said.is_first and given_up.by and given_up.by.isdisjoint(AGENTS)):
         return False
     old = given_up.words & content
     is_told = given_up.words - _list_beside(given_up, words, frame) <= content | GENERIC

@@ -29,7 +29,7 @@ _LEFT: Final = (
     r"(?:^|[,;:.!] |\band |\bso |\bbut |[-\u2013\u2014] )(?:i|we) (?:have |had |just |finally |recently |officially |already |decided to |had to )*"
     rf"(?:{join(_ENDED)}) {_THING}{_END}"
 )
-_LAPSED: Final = rf"\b(?:i|we) (?:\w+ )?let {_THING} (?:lapse|go|expire|run out)\b"
+_LAPSED: Final = rf"\b(?:i|we) (?:\w+ )?let {_THING} (?:lapse|expire|go(?=[.,;!]|$)|run out(?=[.,;!]|$))"
 _FINAL: Final = tuple(one for one in GONE if one.is_final)
 _GONE: Final = (
     rf"(?:^|[,;:.!] |\band |\bso |\bbut )(?:the|my|our|all) {_THING} (?:has |have |had |just |sadly |all |both |was |were |is |are |got )*"

@@ -13,6 +13,7 @@ from everfold.core.replacement.assertions import (
 )
 from everfold.core.replacement.changes import CHANGE, CHANGED_TO, CHANGED_WORDS, SOFT_MARKS, WHEN_CHANGED
 from everfold.core.replacement.frames import (
+    AGENTS,
     CALLED,
     GENERIC,
     LIGHT,
@@ -63,7 +64,7 @@ def is_changed_to(told: str, words: frozenset[str], frame: Frame) -> bool:
     if _is_counted_anew(told[found.start("new") : found.end("new")], told, frame):
         return True
     named = _list_changed(told[: found.start("new")].lower())
-    thing, content = named - GENERIC - _AGENTS, make_plain(frame.clause.content)
+    thing, content = named - GENERIC - AGENTS, make_plain(frame.clause.content)
     new = _read_value(WHEN_CHANGED.sub(" ", told[found.start("new") : found.end("new")].rstrip(" .")))
     if new is None or new.words <= content:
         return False
@@ -154,7 +155,7 @@ def list_changed_words(clause: str) -> frozenset[str]:
     """The words of a clause without those that only say that, when and by whom something was changed."""
     plain = SOFT_MARKS.sub(" ", WHEN_CHANGED.sub(" ", clause.lower()))
     by_whom = _CHANGED_ME.search(plain)
-    return _list_named(plain[by_whom.end() :] if by_whom else plain) - _AGENTS
+    return _list_named(plain[by_whom.end() :] if by_whom else plain) - AGENTS
 
 
 _CHANGED_ME: Final = re.compile(rf"{CHANGE}|\b(?:put|got|moved|set) (?:me|us)\b")
@@ -166,18 +167,6 @@ _FIRST_CHANGE: Final = re.compile(CHANGE)
 _CHANGE_WORDS: Final = list_word_set(
     f"{CHANGED_WORDS} put brought turned go goes going gone moving switching changing back up down over forward has have had was were been got just being will asked decided indoors outdoors inside outside from to now they he she we i it had"
 )
-
-
-_AGENTS: Final = frozenset(
-    map(
-        stem,
-        (
-            "landlord doctor company boss manager airline school marketing management ops client customer team office owner vet pharmacist bank hotel organiser organizer legal"
-            " finance design compliance"
-        ).split(),
-    )
-)
-"""Who changes a thing without being it."""
 
 
 def _is_handed_on(named: frozenset[str], told: str, new: Phrase, frame: Frame) -> bool:
@@ -207,12 +196,12 @@ _MADE: Final = re.compile(
 def _names_all(named: frozenset[str], frame: Frame, content: frozenset[str]) -> bool:
     """Whether all that the older one says is named as what has changed."""
     whole = content - LIGHT - GENERIC - CALLED
-    return len(whole) > LONG and whole <= named and named <= content | GENERIC | _AGENTS and bool(frame.subject)
+    return len(whole) > LONG and whole <= named and named <= content | GENERIC | AGENTS and bool(frame.subject)
 
 
 def _is_renamed(named: frozenset[str], told: str, frame: Frame) -> bool:
     """Whether exactly the older one's subject is said to be changed, where the older one says what it is."""
-    if not frame.is_copula or not frame.phrases or frame.phrases[0].join or named - _AGENTS != frame.subject:
+    if not frame.is_copula or not frame.phrases or frame.phrases[0].join or named - AGENTS != frame.subject:
         return False
     is_one = (frame.phrases[0].is_definite and frame.phrases[0].sort != "state") or names_one(frame)
     if _CHANGED_OWN.search(told):

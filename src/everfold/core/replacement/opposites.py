@@ -15,7 +15,7 @@ from everfold.core.replacement.attributes import BOUND
 from everfold.core.replacement.changes import DENIALS, SOFT_MARKS
 from everfold.core.replacement.frames import LIGHT, Frame, list_plain
 from everfold.core.replacement.given_up import split_clauses
-from everfold.core.replacement.slots import FAVOURITE
+from everfold.core.replacement.slots import FAVOURITE, is_past
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import PLAIN_FORMS, stem
@@ -23,9 +23,9 @@ from everfold.core.text.stems import PLAIN_FORMS, stem
 _ATTITUDES: Final = (
     (
         "like love enjoy adore appreciate prefer favour favor fancy",
-        "hate dislike detest loathe despise resent avoid",
+        "hate dislike detest loathe despise resent",
     ),
-    ("want", "avoid"),
+    ("want prefer", "avoid"),
     ("agree", "disagree"),
     ("accept", "reject decline refuse"),
     ("approve", "disapprove reject"),
@@ -36,7 +36,8 @@ _ATTITUDES: Final = (
 )
 """Verbs of what a person thinks of something."""
 _HOW_OFTEN: Final = (
-    ("always usually often frequently sometimes regularly mostly generally", "never rarely seldom hardly"),
+    ("always usually often frequently regularly mostly generally", "never rarely seldom hardly"),
+    ("sometimes occasionally", "never"),
 )
 _QUALITIES: Final = (
     ("dark", "light bright"),
@@ -87,7 +88,7 @@ _DEGREES: Final = frozenset(
         "really absolutely truly totally definitely strongly very much lately now quite rather always completely all".split(),
     )
 )
-_PREFERRING: Final = list_word_set("prefer prefers always must should favourite favorite")
+_PREFERRING: Final = list_word_set("prefer prefers always favourite favorite")
 
 
 def is_opposite(told: str, frame: Frame) -> bool:
@@ -118,7 +119,7 @@ def is_switched(told: str, frame: Frame) -> bool:
     held = next((phrase for phrase in frame.phrases if not phrase.join), frame.phrases[0])
     purposes = {phrase.words for phrase in frame.phrases if phrase.join == "for"}
     told_for = {list_plain(list_tokens(one["purpose"].lower())) for one in _FOR.finditer(told[found.start() :])}
-    is_bounded = compile_pattern(BOUND).search(told[found.start() :].lower()) is not None
+    is_bounded = any(compile_pattern(one).search(told[found.start() :].lower()) for one in (BOUND, _AT_TIMES))
     if is_bounded or not new or list_plain(new) == held.words or (told_for and not told_for & purposes):
         return False
     last = list_plain(new[-1:])
@@ -150,6 +151,7 @@ _USES_NOW: Final = (
     + _VALUE.format("other")
     + r" (?:now|these days|instead)(?=[.,;!]|$)"
 )
+_AT_TIMES: Final = r"\b(?:at (?:breakfast|lunch|dinner|work|home|night)|on the (?:drive|way|flight|train|bus|plane|road|phone)|because of the (?:heat|cold|rain|weather|noise)|because the \w+ was)\b"
 _FOR: Final = re.compile(r"(?i)\bfor (?P<purpose>[^,.;]+)")
 _USING: Final = frozenset(
     map(
@@ -191,13 +193,15 @@ def _is_clause_opposite(clause: Assertion, said: Assertion) -> bool:
     is_denied = DENIALS.search(" ".join(clause.tokens)) is not None
     older, newer = _read_words(said), _read_words(clause)
     for row in () if _tells_of_doing(clause, older) else _ATTITUDE_ROWS:
-        if (one := older & row.one) and _is_same_beside(older - one, newer, row.other, row.one, is_denied=is_denied):
+        if (one := older & row.one) and _is_same_beside(
+            older - one, newer, row.other, one | _LIKING, is_denied=is_denied
+        ):
             return True
     often = frozenset(map(stem, said.tokens)), frozenset(map(stem, clause.tokens))
     for row in _OFTEN_ROWS:
         if often[0] & row.one and often[1] & row.other and older - row.one - row.other == newer - row.one - row.other:
             return bool(older - row.one - row.other - LIGHT)
-    if is_denied or _PREFERRING.isdisjoint(said.tokens):
+    if is_denied or _PREFERRING.isdisjoint(said.tokens) or is_past(clause.tokens[clause.verb_at]):
         return False
     return any(
         older & row.one and newer & row.other and older - row.one == newer - row.other and bool(older - row.one)
@@ -210,6 +214,10 @@ def _tells_of_doing(clause: Assertion, known: frozenset[str]) -> bool:
     return any(
         word.endswith("ing") and stem(word) not in known | STARTING for word in clause.tokens[clause.verb_at + 1 :][:1]
     )
+
+
+_LIKING: Final = frozenset((stem("like"),))
+"""Who denies this denies all that is stronger; who does not adore a thing may like it."""
 
 
 def _is_same_beside(
