@@ -53,6 +53,8 @@ PATTERNS: Final[tuple[Ending, ...]] = (
         "I gave the loom away.",
         "loom",
     ),
+    Ending(rf"^enough of {_OLD}{_END}", "Enough of the olives, thanks.", "olives"),
+    Ending(rf"\btook {_HIS}? ?{_OLD} off(?=,)", "We took the tyres off, they were old.", "tyres"),
     Ending(rf"\b(?:got|brought) {_HIS}? ?{_OLD} down\b", "We got the load down to 3 tons.", "load"),
     Ending(
         rf"\bgot {_HIS}? ?{_OLD} off\b",
@@ -107,7 +109,7 @@ _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)
 _CUES: Final = list_cues((*LEAVING, *WITHDRAWING, *GONE)) | list_word_set(
     "not longer stop stopped instead rather place from off let went sent took got shut turned traded switched give send throw said told wrote"
     " mentioned came come closed used ignore disregard forget nvm never nevermind scrap skip scratch back home returned picked collected fetched"
-    " taken moved removed discharged more"
+    " taken moved removed discharged more enough took"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")

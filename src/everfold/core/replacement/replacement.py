@@ -27,6 +27,7 @@ from everfold.core.replacement.changed_values import is_changed
 from everfold.core.replacement.changes import DENIALS, says_change
 from everfold.core.replacement.corrections import corrects, has_same_verb, is_denied
 from everfold.core.replacement.given_up import list_given_up, split_clauses
+from everfold.core.replacement.other_kinds import is_of_another_kind
 from everfold.core.replacement.other_things import speaks_of_another
 from everfold.core.replacement.single_values import is_same_but_one
 from everfold.core.replacement.slots import (
@@ -84,7 +85,10 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
         return False
     if not _takes_place(newer, change, older, said, is_saved=is_saved, is_near=is_near):
         return False
-    return not speaks_of_another(expand(newer).strip(), expanded) and not _only_adds(newer, change, said)
+    told = expand(newer).strip()
+    if speaks_of_another(told, expanded) or is_of_another_kind(told, expanded):
+        return False
+    return not _only_adds(newer, change, said)
 
 
 def _takes_place(newer: str, change: Change, older: str, said: Assertion, *, is_saved: bool, is_near: bool) -> bool:
