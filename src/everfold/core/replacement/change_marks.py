@@ -76,7 +76,7 @@ ENGLISH_MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(
         "English",
         "ends",
-        r"\bno longer\b|\bnot\b.*\b(?:any ?more|any longer)\b|\b(?:stopped|quit|gave up|given up|ceased)\b",
+        r"\bno longer\b|\bnot\b.*\b(?:any ?more|any longer)\b|\b(?:stopped(?! (?:in|at|by|for|to|on|and)\b)|quit|gave up|given up|ceased)\b",
         "I no longer live in Graz.",
     ),
     ChangeMark(

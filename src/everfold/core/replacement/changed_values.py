@@ -140,11 +140,18 @@ def _names_value(told: str, frame: Frame) -> bool:
 def _is_affirmed(told: str, frame: Frame) -> bool:
     """Whether a clause affirms what the older one denies, with the same words."""
     content = make_plain(frame.clause.content) - LIGHT - STARTING
-    clauses = [read_assertion(SOFT_MARKS.sub(" ", part)) for part in split_clauses(told) if not DENIALS.search(part)]
+    plain = [part for part in split_clauses(told) if not DENIALS.search(part) and not _ONLY_WANTED.search(part)]
+    clauses = [read_assertion(SOFT_MARKS.sub(" ", part)) for part in plain]
     return len(content) > 0 and any(
         make_plain(clause.content) - LIGHT - STARTING == content and clause.is_first == frame.clause.is_first
         for clause in clauses
     )
+
+
+_ONLY_WANTED: Final = re.compile(
+    r"(?i)\b(?:want|wants|hope|hopes|wish|would like|plan|try|trying|starting|learning) to\b"
+)
+"""What somebody wants to do they do not do yet."""
 
 
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
@@ -219,7 +226,8 @@ def _has_new_one(told: str, frame: Frame) -> bool:
     clause = frame.clause
     if not frame.is_copula or clause.tokens[0] not in ("my", "our") or not frame.phrases or clause.verb_at < 1:
         return False
-    new = re.search(rf"\bnew {re.escape(clause.tokens[clause.verb_at - 1])}\b", told.lower())
+    thing = re.escape(clause.tokens[clause.verb_at - 1])
+    new = re.search(rf"\b(?:i|we)\b[^,;.]* new {thing}\b|\b(?:my|our) new {thing}\b", told.lower())
     pointing = [one for one in map(read_frame, split_clauses(told)) if one is not None and one.clause.is_pointing]
     return new is not None and any(
         one.phrases[0].sort == frame.phrases[0].sort in ("number", "code") for one in pointing if one.phrases

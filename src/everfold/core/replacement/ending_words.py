@@ -138,7 +138,7 @@ GONE: Final[tuple[Ending, ...]] = (
     Ending("ended", "The course ended.", "course"),
     Ending("over", "The course is over.", "course"),
     Ending("dead", "The hamster is dead.", "hamster"),
-    Ending("gone", "The piano is gone.", "piano"),
+    Ending("gone", "The piano is gone.", "piano", is_final=False),
     Ending("sold", "The boat is sold.", "boat"),
     Ending("stolen", "My bike got stolen.", "bike"),
     Ending("dissolved", "The club was dissolved.", "club"),

@@ -151,6 +151,24 @@ class Frame(NamedTuple):
     is_copula: bool
 
 
+_COURSES: Final = frozenset(
+    ("class", "course", "training", "degree", "apprenticeship", "internship", "thesis", "project")
+)
+
+
+def is_under_way(frame: Frame) -> bool:
+    """Whether a clause tells what somebody is in the middle of ("I am reading Dune")."""
+    tokens = frame.clause.tokens
+    return (
+        frame.verb == "be"
+        or not _COURSES.isdisjoint(tokens)
+        or any(
+            token in BE and any(word.endswith("ing") for word in tokens[at + 1 : at + 3])
+            for at, token in enumerate(tokens)
+        )
+    )
+
+
 def list_plain(tokens: Iterable[str]) -> frozenset[str]:
     """The stems of lower-cased words that carry meaning, those for one thing as one."""
     return make_plain(list_stems(tokens))

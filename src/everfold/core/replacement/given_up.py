@@ -98,6 +98,7 @@ _GONE: Final = (
     rf"(?:^|[,;.!] |\bbecause |\bsince |\band ){_OLD} (?:has |have |had |just |finally |was |were |is |are |got )*(?:{join(GONE)})"
     r"(?=[,;.!?]|$| and| so| last| this| to\b| by\b| the\b| make| do\b| now\b| yesterday\b| as\b)"
 )
+_PASSING: Final = r"\b(?:away|sick|full|fully booked|sold out|too [\w ]+|injured|broke(?: down)?|can not|could not|being \w+ed|out(?: sick)?|on [\w ]*leave)$"
 _CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
 _ADVERBS: Final = (
     r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
@@ -135,6 +136,8 @@ class GivenUp(NamedTuple):
         is_back: Whether somebody has only come back from it, or it is only where a way begins.
         is_gone: Whether it is a place or a person that is not there any more, or that is left for good.
         by: Who gives it up, where that is neither the speaker nor left open.
+        is_completed: Whether it was brought to its end, as only what is under way can be.
+        is_passing: Whether somebody or something is only away, ill or full.
     """
 
     words: frozenset[str]
@@ -144,6 +147,8 @@ class GivenUp(NamedTuple):
     is_back: bool = False
     is_gone: bool = False
     by: frozenset[str] = NOTHING
+    is_completed: bool = False
+    is_passing: bool = False
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -159,11 +164,15 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
         for found in compile_pattern(pattern).finditer(lowered):
             given_up = _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))
             by = _find_actor(lowered[: found.start()]) if pattern is _LEFT else NOTHING
-            yield given_up._replace(is_back=pattern is _BACK, by=by)
+            is_completed = found[0].startswith(("finished", "done with"))
+            yield given_up._replace(is_back=pattern is _BACK, by=by, is_completed=is_completed)
     for found in compile_pattern(_QUIT).finditer(lowered):
         yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_gone=found["first"] is not None)
     for found in compile_pattern(_GONE).finditer(lowered):
-        yield _read(found["old"])._replace(is_gone=compile_pattern(_CLOSED).search(found[0]) is not None)
+        is_passing = compile_pattern(_PASSING).search(found[0]) is not None
+        yield _read(found["old"])._replace(
+            is_gone=compile_pattern(_CLOSED).search(found[0]) is not None, is_passing=is_passing
+        )
     clauses = split_clauses(lowered)
     for clause in (compile_pattern(_REPORTED).sub("", one) for one in clauses):
         said = compile_pattern(_DENIED).sub(" ", clause)

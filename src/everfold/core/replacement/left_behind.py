@@ -15,6 +15,7 @@ from everfold.core.replacement.frames import (
     NAMING,
     TIMES,
     Frame,
+    is_under_way,
     list_plain,
     make_plain,
 )
@@ -36,7 +37,7 @@ _DAYS: Final = frozenset(map(stem, WEEKDAYS | HABITUAL))
 def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the older clause says what is given up, and the rest of it is told again."""
     content, said = make_plain(frame.clause.content), frame.clause
-    if _has_no_end(told, frame) or (said.is_first and given_up.by and given_up.by.isdisjoint(AGENTS)):
+    if _has_no_end(told, frame) or _is_no_end(given_up, told, frame):
         return False
     old = given_up.words & content
     is_told = given_up.words - _list_beside(given_up, words, frame) <= content | GENERIC
@@ -63,6 +64,15 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
         _is_own_role_given_up(given_up, old, told, frame)
         or covers_subject(frame.subject, said, words)
         or is_told_of_us(told, frame)
+    )
+
+
+def _is_no_end(given_up: GivenUp, told: str, frame: Frame) -> bool:
+    """Whether somebody else gives it up, it cannot be finished, or nothing is told but that somebody is away."""
+    if frame.clause.is_first and given_up.by and given_up.by.isdisjoint(AGENTS):
+        return True
+    return (given_up.is_completed and not is_under_way(frame)) or (
+        given_up.is_passing and len(split_clauses(told)) == 1
     )
 
 

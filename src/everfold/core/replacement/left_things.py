@@ -14,7 +14,7 @@ from typing import Final
 
 from everfold.core.replacement.assertions import BE, list_tokens
 from everfold.core.replacement.ending_words import GONE, LEAVING, OWN, WITHDRAWING, WORD, join, list_cues
-from everfold.core.replacement.frames import JOINS, TIMES, Frame, list_plain
+from everfold.core.replacement.frames import JOINS, TIMES, Frame, is_under_way, list_plain
 from everfold.core.replacement.slots import is_number
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
@@ -35,6 +35,12 @@ _GONE: Final = (
     rf"(?:^|[,;:.!] |\band |\bso |\bbut )(?:the|my|our|all) {_THING} (?:has |have |had |just |sadly |all |both |was |were |is |are |got )*"
     rf"(?:{join(_FINAL)}){_END}"
 )
+_COMPLETED: Final = re.compile(r"\b(?:finished|completed|done with)\b")
+_DEVICES: Final = re.compile(r"\b(?:phone|laptop|computer|tablet|watch|camera|battery|speaker|car)$")
+_ANOTHER: Final = re.compile(
+    r"\b(?:a|an|the|this|another) (?:\w+ )?one\b|\bago\b|\b(?:flu|a cold|is ill|was ill|heading home)\b"
+)
+"""Something took its place, it was long ago, or it is so this time only."""
 _OVER: Final = (_LEFT, _LAPSED, _GONE)
 _CUES: Final = list_cues((*_ENDED, *_FINAL)) | {"let"}
 _LASTING: Final = frozenset(
@@ -54,15 +60,18 @@ def is_over(told: str, frame: Frame) -> bool:
         return False
     if frame.is_past and not _BEGUN.match(" ".join(said.raw)):
         return False
-    thing = _find_thing(frame)
-    return bool(thing) and any(_is_of(old, thing, frame.verb) for old in list_over(told))
+    thing = () if _ANOTHER.search(told.lower()) else _find_thing(frame)
+    ended = list_over(told, is_under_way=is_under_way(frame)) if thing else ()
+    return any(_is_of(old, thing, frame.verb) for old in ended)
 
 
-def list_over(told: str) -> Iterator[tuple[str, ...]]:
-    """The words of each thing that a prepared statement says was left, sold or ended."""
+def list_over(told: str, *, is_under_way: bool = True) -> Iterator[tuple[str, ...]]:
+    """The words of each thing that a prepared statement says was left, sold or ended; finished, where it was under way."""
     for pattern in _OVER if not _CUES.isdisjoint(WORD.findall(told.lower())) else ():
         for found in compile_pattern(pattern).finditer(told.lower()):
-            yield list_tokens(found["old"])
+            is_out_of_power = found[0].endswith(("died", "dead")) and _DEVICES.search(found["old"]) is not None
+            if not is_out_of_power and (is_under_way or not _COMPLETED.search(found[0])):
+                yield list_tokens(found["old"])
 
 
 def _find_thing(frame: Frame) -> tuple[str, ...]:

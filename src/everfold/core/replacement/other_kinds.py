@@ -39,6 +39,7 @@ _AMOUNT: Final = re.compile(r"(?P<coin>[$€£] ?)?\b\d[\d.,]*\d?(?: ?(?P<unit>%
 _DEPTH: Final = re.compile(
     r"\b\d[\d.,]* ?(?:mm|cm|m|km|met(?:re|er)s?|feet|foot|inch(?:es)?) (deep|wide|high|long|tall|thick|apart|away)\b"
 )
+_SIDE: Final = re.compile(r"\b(?:height|width|depth|length|thickness|distance)\b")
 _FOR_WHOM: Final = re.compile(
     r"\b(?:for|per) (?:students?|kids?|child(?:ren)?|pensioners?|seniors?|members?|adults?|locals?|residents?|groups?|famil(?:y|ies)|guests?|tourists?|employees|staff)\b"
 )
@@ -77,7 +78,12 @@ def _tells_other_measure(told: str, said: str) -> bool:
     """Whether each tells one amount, and they measure something else, or one of them a side of the thing."""
     one, other = (_list_measures(text) for text in (told, said))
     sides = [_DEPTH.search(text) for text in (told, said)]
-    if sides[0] is not None and (sides[1] is None or sides[0][1] != sides[1][1]) and one & other:
+    if (
+        sides[0] is not None
+        and _SIDE.search(said) is None
+        and (sides[1] is None or sides[0][1] != sides[1][1])
+        and one & other
+    ):
         return True
     return bool(one and other) and one.isdisjoint(other)
 
