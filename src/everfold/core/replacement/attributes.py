@@ -411,11 +411,15 @@ def gives_another_value(newer: str, older: str) -> bool:
 
 def _are_rivals(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two values exclude each other: neither tells the other more closely or lies in it, nor in another unit."""
-    if _may_hold(one, other):
+    if _may_hold(one, other) or bool(one & _HALVES) != bool(other & _HALVES):
         return False
     units = [frozenset(word for word in value if not word[:1].isdigit()) for value in (one, other)]
     is_measured = units[0] != one and units[1] != other
     return not (one <= other or other <= one) and not (is_measured and all(units) and units[0] != units[1])
+
+
+_HALVES: Final = list_plain(("am", "pm"))
+"""Of the day: 11 pm and 23:00 are one time."""
 
 
 def _may_hold(one: frozenset[str], other: frozenset[str]) -> bool:

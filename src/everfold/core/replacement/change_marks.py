@@ -9,6 +9,7 @@ Source: own grammar, tuned on the pairs of `tests/data/supersession` that the pa
 from typing import Final
 
 from everfold.core.replacement.change_kinds import END, VALUE, ChangeMark
+from everfold.core.replacement.ending_words import FOR_NOW
 from everfold.core.replacement.foreign_marks import FOREIGN_MARKS
 
 _TO: Final = r"(?: (?:up|down|over|back|forward))?(?: from (?P<old>[^,;!?]+?))? (?:to|until) (?P<new>[^,;!?]+)"
@@ -106,7 +107,7 @@ ENGLISH_MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(
         "English",
         "switches",
-        rf"\b(?:replaced|left|dropped|swapped) {VALUE}(?= with\b| by\b| for\b|[,;!?.]|$)",
+        rf"\b(?:replaced|(?:left|dropped)(?!{FOR_NOW})|swapped) {VALUE}(?= with\b| by\b| for\b|[,;!?.]|$)",
         "We replaced Ansible with Terraform.",
     ),
     ChangeMark(

@@ -67,9 +67,12 @@ def is_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Fram
     )
 
 
+_OTHERS: Final = list_plain("client customer vet pharmacist hotel airline bank".split())
+
+
 def _is_no_end(given_up: GivenUp, told: str, frame: Frame) -> bool:
     """Whether somebody else gives it up, it cannot be finished, or nothing is told but that somebody is away."""
-    if frame.clause.is_first and given_up.by and given_up.by.isdisjoint(AGENTS):
+    if frame.clause.is_first and given_up.by and given_up.by.isdisjoint(AGENTS - _OTHERS):
         return True
     return (given_up.is_completed and not is_under_way(frame)) or (
         given_up.is_passing and len(split_clauses(told)) == 1

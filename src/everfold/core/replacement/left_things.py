@@ -44,7 +44,10 @@ _ANOTHER: Final = re.compile(
 _OVER: Final = (_LEFT, _LAPSED, _GONE)
 _CUES: Final = list_cues((*_ENDED, *_FINAL)) | {"let"}
 _LASTING: Final = frozenset(
-    map(stem, "live say know mean think remember meet see want hope plan need like love hate".split())
+    map(
+        stem,
+        "make bake cook produce paint knit write live say know mean think remember meet see want hope plan need like love hate".split(),
+    )
 )
 """What has no end by that its object is left."""
 _BEGUN: Final = re.compile(

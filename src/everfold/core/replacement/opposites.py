@@ -99,7 +99,7 @@ def is_opposite(told: str, frame: Frame) -> bool:
     return any(
         _is_clause_opposite(clause, said)
         for clause in map(read_assertion, split_clauses(SOFT_MARKS.sub(" ", told)))
-        if clause.is_first == said.is_first and clause.verb_at >= 0
+        if clause.is_first == said.is_first and clause.verb_at >= 0 and "used" not in clause.tokens
     )
 
 

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from everfold.core.replacement.changes import DENIALS
-from everfold.core.replacement.frames import Frame, read_frame
+from everfold.core.replacement.frames import JOINS, Frame, read_frame
 from everfold.core.replacement.given_up import list_given_up, split_clauses
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
@@ -39,7 +39,18 @@ _AMOUNT: Final = re.compile(r"(?P<coin>[$€£] ?)?\b\d[\d.,]*\d?(?: ?(?P<unit>%
 _DEPTH: Final = re.compile(
     r"\b\d[\d.,]* ?(?:mm|cm|m|km|met(?:re|er)s?|feet|foot|inch(?:es)?) (deep|wide|high|long|tall|thick|apart|away)\b"
 )
+_PLACE: Final = re.compile(r"\b(?:floor|level|room|platform|gate|chapter|page) \d")
 _SIDE: Final = re.compile(r"\b(?:height|width|depth|length|thickness|distance)\b")
+_ONCE: Final = (
+    r"\b(?:sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|till payday|heading home|the charger|on the (?:dumbbells|bench)|luckily)\b"
+    r"|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|tonight)\b"
+    r"|\b(?:cancel\w*|closed|switched|changed|abgesagt|annulée?)\b.*\b(?:because of the (?:heat|cold|rain|weather|snow|noise|traffic)|because the \w+ (?:was|were|is|are) (?:ill|sick|broken|closed|full|down)"
+    r"|(?:is|was|am|are|ist|est) (?:ill|sick|krank|malade)|(?:has|had|have) (?:a|the) (?:cold|flu))\b"
+)
+_SINCE_THEN: Final = (
+    r"\b(?:sold|stolen|died|lost|broke)\b.*\b(?:(?:a|an|another|the) (?:new|better|bigger|newer|nicer|lighter|other) one|another one|this one|new one)\b|\b(?:years?|months) ago\b"
+    r"|\b(?:rejoined|reinstalled|found it again|had to go back)\b|\b(?:my|our) (?:old|former|previous|last) (?:team|company|job|school|boss|employer|flat|office)\b"
+)
 _FOR_WHOM: Final = re.compile(
     r"\b(?:for|per) (?:students?|kids?|child(?:ren)?|pensioners?|seniors?|members?|adults?|locals?|residents?|groups?|famil(?:y|ies)|guests?|tourists?|employees|staff)\b"
 )
@@ -57,12 +68,35 @@ def is_of_another_kind(newer: str, older: str) -> bool:
     """Whether the newer statement, both expanded, gives a value that may hold beside the older one's."""
     said, told = older.lower(), newer.lower()
     return (
-        _tells_other_time(told, said)
+        _is_this_time(told, said)
+        or _stands_beside(told, older)
+        or _tells_other_time(told, said)
         or _tells_other_measure(told, said)
         or (_FOR_WHOM.search(told) is not None and _FOR_WHOM.search(said) is None)
         or _names_in_words(newer, older)
         or _asks_for_style(told, said)
         or _happened_once(newer, older)
+    )
+
+
+def _is_this_time(told: str, said: str) -> bool:
+    """Whether the newer one tells what is so once or for a while, or what was soon as it had been."""
+    return any(
+        compile_pattern(one).search(told) and not compile_pattern(one).search(said) for one in (_ONCE, _SINCE_THEN)
+    )
+
+
+def _stands_beside(told: str, older: str) -> bool:
+    """Whether what the older one speaks of only tells when or for what something else is: "my taxi to the flight"."""
+    said = read_frame(older)
+    if said is None or said.clause.is_first or said.clause.verb_at < 1:
+        return False
+    before = said.clause.tokens[: said.clause.verb_at]
+    end = next((at for at, word in enumerate(before) if word in JOINS), len(before))
+    noun = re.escape(before[max(end - 1, 0)])
+    return (
+        re.search(rf"\b(?:before|after|during|to) (?:the|my|our) {noun}\b", told) is not None
+        and re.search(rf"(?:^|[,;.] )(?:(?:the|my|our) )?{noun}\b", told) is None
     )
 
 
@@ -90,7 +124,8 @@ def _tells_other_measure(told: str, said: str) -> bool:
 
 def _list_measures(text: str) -> frozenset[str]:
     sorts = ("money" if found["coin"] else _MEASURES.get(found["unit"] or "", "") for found in _AMOUNT.finditer(text))
-    return frozenset(filter(None, sorts))
+    places = ("place" for _ in _PLACE.finditer(text))
+    return frozenset(filter(None, (*sorts, *places)))
 
 
 def _names_in_words(newer: str, older: str) -> bool:

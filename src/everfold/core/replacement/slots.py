@@ -320,6 +320,8 @@ def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
         slot: Where the newer one differs.
         is_marked: The newer one says that it is so now: what would be a list else is a change.
     """
+    if not is_marked and _may_be_many(older, slot):
+        return False
     if not _are_one_sort(slot) or not MODALS.isdisjoint(older.tokens[max(older.verb_at - 1, 0) : older.verb_at + 1]):
         return False
     if older.tokens[0] in NEVER and slot.before[-1] not in _LIMITS:
@@ -332,6 +334,19 @@ def holds_one(older: Assertion, slot: Slot, *, is_marked: bool = False) -> bool:
     if is_past(older.tokens[older.verb_at]):
         return False
     return _allows(older, slot, is_order=is_order, is_marked=is_marked)
+
+
+def _may_be_many(older: Assertion, slot: Slot) -> bool:
+    """Whether one does such a thing in several places, with several people or for several reasons."""
+    way = " ".join(slot.before[older.verb_at :])
+    found = _MANY_WAYS.search(way)
+    is_own = older.is_first and slot.older_sort == "word"
+    return found is not None and (is_own or found["any"] is not None)
+
+
+_MANY_WAYS: Final = re.compile(
+    r"^(?:go to(?: the)?|goes to|study in(?: the)?|work for|(?P<any>live with|runs? on|(?:is|are) (?:sent to|written by|made of)))$"
+)
 
 
 def _are_one_sort(slot: Slot) -> bool:
