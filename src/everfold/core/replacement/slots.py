@@ -54,6 +54,7 @@ STATES: Final = tuple(
         list_word_set,
         (
             "open closed shut",
+            "failing passing failed passed",
             "paid unpaid overdue settled due",
             "pending shipped delivered cancelled canceled",
             "single married engaged divorced widowed",
@@ -239,8 +240,13 @@ def _is_title(raw: Sequence[str]) -> bool:
     )
 
 
+_CLOCK: Final = re.compile(
+    r"(?:(?:half|quarter) (?:past|to) \w+|\d{1,2}(?:[:.]\d\d)? (?:am|pm|uhr|h|o'clock)|noon|midnight|midday)"
+)
+
+
 def _is_when(tokens: Sequence[str], before: Sequence[str], after: Sequence[str]) -> bool:
-    if _is_wide_weekday(tokens, before, after):
+    if _is_wide_weekday(tokens, before, after) or _CLOCK.fullmatch(" ".join(tokens)):
         return True
     marks = [token for token in tokens if token not in _WHEN_JOINS]
     named = [token for token in marks if names_time(token)]
