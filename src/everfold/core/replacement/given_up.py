@@ -99,6 +99,7 @@ _GONE: Final = (
     r"(?=[,;.!?]|$| and| so| last| this| to\b| by\b| the\b| make| do\b| now\b| yesterday\b| as\b)"
 )
 _PASSING: Final = r"\b(?:away|sick|full|fully booked|sold out|too [\w ]+|injured|broke(?: down)?|can not|could not|being \w+ed|out(?: sick)?|on [\w ]*leave)$"
+_WAS: Final = re.compile(r" (?:was|were) (?:away|sick|out(?: sick)?|injured|on [\w ]*leave)$")
 _CLOSED: Final = r"\b(?:closed down|shut down|out of business|passed away|died)\b"
 _ADVERBS: Final = (
     r"\b(?:last (?:week|month|year|night|\w+day)|(?:a|an|two|three|some) (?:week|month|year|day|while)s? ago|yesterday|recently|today"
@@ -170,6 +171,8 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
         yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_gone=found["first"] is not None)
     for found in compile_pattern(_GONE).finditer(lowered):
         is_passing = compile_pattern(_PASSING).search(found[0]) is not None
+        if is_passing and _WAS.search(found[0]):
+            continue
         yield _read(found["old"])._replace(
             is_gone=compile_pattern(_CLOSED).search(found[0]) is not None, is_passing=is_passing
         )

@@ -53,7 +53,7 @@ _ADDITIVE: Final = re.compile(
 _ALSO: Final = re.compile(r"^also,? ")
 """What only opens a sentence that says itself that something has changed."""
 _OPEN: Final = re.compile(
-    r"\?\s*$|\b(?:(?<!asked )(?<!asks )if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|wenn|falls|vielleicht|peut-être|quizás|forse"
+    r"\?\s*$|\b(?:(?<!asked )(?<!asks )if|whether|might|maybe|perhaps|possibly|probably|could be|could have|would be|would have|may be|may have|not sure|(?:thinking (?:about|of)|dreaming of|considering|tempted to) (?:leav|quit|sell|mov|chang|switch|stopp?|cancel|giv|dropp?|end|clos|retir|divorc|resign|mov)(?:e|ing)?|wenn|falls|vielleicht|peut-être|quizás|forse"
     r"|misschien|talvez|если|возможно|может быть)\b"
 )
 """Questions and suppositions change nothing."""
