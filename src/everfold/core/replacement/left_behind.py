@@ -11,6 +11,7 @@ from everfold.core.replacement.changes import FIRST_PERSON
 from everfold.core.replacement.frames import (
     AGENTS,
     GENERIC,
+    JOINS,
     LIGHT,
     NAMING,
     TIMES,
@@ -183,12 +184,24 @@ def _is_own_given_up(
     if rest - TIMES - NOTHING.union(*(one.words for one in frame.phrases if "often" in one.unit)) <= words:
         return True
     holding = [phrase for phrase in frame.phrases if old <= phrase.words]
-    if not holding:
+    if not holding or _is_only_told_closer(old, frame):
         return False
     others = NOTHING.union(*(phrase.words for phrase in frame.phrases if phrase not in holding))
     left = holding[0].words - old - GENERIC - TIMES - words
     is_told = frame.verb in words | LIGHT | {"be", "have"} or holding[0].words - TIMES - GENERIC <= old
     return others - LIGHT - GENERIC - TIMES <= words and len(left) <= 1 and is_told
+
+
+def _is_only_told_closer(old: frozenset[str], frame: Frame) -> bool:
+    """Whether what is given up only tells what the speaker's thing is for: "a motorbike licence"."""
+    tokens = frame.clause.tokens[frame.clause.verb_at + 1 :]
+    end = next((at for at, word in enumerate(tokens) if word in JOINS), len(tokens))
+    return (
+        frame.verb == "have"
+        and end > 1
+        and old == list_plain(tokens[end - 2 : end - 1])
+        and bool(list_plain(tokens[end - 1 : end]))
+    )
 
 
 _QUITS: Final = re.compile(r"(?i)(?:\w+ )?(?:i|we|the \w+ took me)\b")

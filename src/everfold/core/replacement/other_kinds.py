@@ -42,7 +42,7 @@ _DEPTH: Final = re.compile(
 _PLACE: Final = re.compile(r"\b(?:floor|level|room|platform|gate|chapter|page) \d")
 _SIDE: Final = re.compile(r"\b(?:height|width|depth|length|thickness|distance)\b")
 _ONCE: Final = (
-    r"\b(?:sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|till payday|heading home|the charger|on the (?:dumbbells|bench)|luckily)\b"
+    r"\b(?:(?:do|does|did|can|will) not (?:only|just)|sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|till payday|heading home|the charger|on the (?:dumbbells|bench)|luckily)\b"
     r"|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|tonight)\b"
     r"|\b(?:cancel\w*|closed|switched|changed|abgesagt|annulée?)\b.*\b(?:because of the (?:heat|cold|rain|weather|snow|noise|traffic)|because the \w+ (?:was|were|is|are) (?:ill|sick|broken|closed|full|down)"
     r"|(?:is|was|am|are|ist|est) (?:ill|sick|krank|malade)|(?:has|had|have) (?:a|the) (?:cold|flu))\b"
@@ -54,6 +54,12 @@ _SINCE_THEN: Final = (
 _FOR_WHOM: Final = re.compile(
     r"\b(?:for|per) (?:students?|kids?|child(?:ren)?|pensioners?|seniors?|members?|adults?|locals?|residents?|groups?|famil(?:y|ies)|guests?|tourists?|employees|staff)\b"
 )
+_ROOM: Final = re.compile(
+    r"\bin the ((?:living|guest|spare|dining|bath|bed|laundry|waiting|meeting) ?room|kitchen|office|garage|garden|basement|attic|hall|hallway|shed|cellar)\b"
+)
+_REMAINING: Final = re.compile(r"\b\d[\w ]*? (?:left|remaining|to go)\b")
+_SO_FAR: Final = re.compile(r"\bso far\b")
+_AIM: Final = re.compile(r"\b(?:trying|want|plan|planning|aim|aiming|hope|hoping|going|goal is) to\b")
 _LANGUAGES: Final = list_word_set(
     "english german french spanish italian dutch portuguese polish russian turkish arabic chinese japanese korean hindi greek latin swedish danish norwegian finnish czech hungarian ukrainian"
 )
@@ -75,6 +81,9 @@ def is_of_another_kind(newer: str, older: str) -> bool:
         or (_FOR_WHOM.search(told) is not None and _FOR_WHOM.search(said) is None)
         or _names_in_words(newer, older)
         or _asks_for_style(told, said)
+        or _is_in_another_room(told, said)
+        or (_REMAINING.search(told) is not None and _REMAINING.search(said) is None)
+        or (_SO_FAR.search(told) is not None and _AIM.search(said) is not None)
         or _happened_once(newer, older)
     )
 
@@ -146,6 +155,14 @@ def _asks_for_style(told: str, said: str) -> bool:
     words = [frozenset(re.findall(r"[a-z]+", text)) for text in (told, said)]
     is_asked = re.match(r"(?:please |always )?(?:answer|reply|respond|write|speak|talk|explain)\b", said) is not None
     return is_asked and bool(words[1] & _LANGUAGES) and not words[0] & _LANGUAGES and not DENIALS.search(told)
+
+
+def _is_in_another_room(told: str, said: str) -> bool:
+    """Whether both speak of a thing by the room that it is in, not the same one."""
+    frame = read_frame(said)
+    place = _ROOM.search(" ".join(frame.clause.tokens[: frame.clause.verb_at])) if frame is not None else None
+    rooms = _ROOM.findall(told)
+    return place is not None and bool(rooms) and place[1] not in rooms
 
 
 def _happened_once(newer: str, older: str) -> bool:

@@ -260,7 +260,13 @@ def _is_modified(clause: Assertion, at: int, subject: frozenset[str], known: fro
     if follows in ("next", "opposite"):
         return True
     is_english = _FOREIGN.isdisjoint(told)
-    if is_english and follows and raw[at + 1].islower() and _is_other_noun(follows, known):
+    is_in_subject = at + 1 < clause.verb_at
+    if (
+        is_english
+        and follows
+        and raw[at + 1].islower()
+        and _is_other_noun(follows, known, may_be_verb=not is_in_subject)
+    ):
         return True
     before = at - 1
     while before >= 0 and list_plain((told[before],)) & subject:
@@ -289,7 +295,7 @@ _PREFIX: Final = re.compile(r"^(?:out|over|re|un|mis)(?=\w{3})")
 """Before an irregular verb: "outgrew", "rewrote"."""
 
 
-def _is_other_noun(word: str, known: frozenset[str]) -> bool:
+def _is_other_noun(word: str, known: frozenset[str], *, may_be_verb: bool = True) -> bool:
     """Whether a word is a noun that the older one lacks: no verb, no number, no word of grammar."""
     if not word.isascii():
         return False
@@ -302,7 +308,7 @@ def _is_other_noun(word: str, known: frozenset[str]) -> bool:
     if is_grammar or names_time(word) or word.endswith(("ed", "ing")) or not word[:1].isalpha():
         return False
     stems = list_plain((word,))
-    return bool(stems) and not stems & (known | GENERIC | LIGHT | TIMES) and not _may_be_verb(word)
+    return bool(stems) and not stems & (known | GENERIC | LIGHT | TIMES) and not (may_be_verb and _may_be_verb(word))
 
 
 def _may_be_verb(word: str) -> bool:
