@@ -43,7 +43,7 @@ _PLACE: Final = re.compile(r"\b(?:floor|level|room|platform|gate|chapter|page) \
 _SIDE: Final = re.compile(r"\b(?:height|width|depth|length|thickness|distance)\b")
 _ONCE: Final = (
     r"\b(?:(?:do|does|did|can|will) not (?:only|just)|sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|till payday|heading home|the charger|on the (?:dumbbells|bench)|luckily)\b"
-    r"|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|tonight)\b"
+    r"|\bnot\b.*\bthis (?:weekend|time|once)\b|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|tonight)\b"
     r"|\b(?:cancel\w*|closed|switched|changed|abgesagt|annulée?)\b.*\b(?:because of the (?:heat|cold|rain|weather|snow|noise|traffic)|because the \w+ (?:was|were|is|are) (?:ill|sick|broken|closed|full|down)"
     r"|(?:is|was|am|are|ist|est) (?:ill|sick|krank|malade)|(?:has|had|have) (?:a|the) (?:cold|flu))\b"
 )
