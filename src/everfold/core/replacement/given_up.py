@@ -10,7 +10,17 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from everfold.core.replacement.assertions import REMEMBERED_TEXTS, list_tokens
-from everfold.core.replacement.ending_words import FOR_NOW, GONE, LEAVING, WITHDRAWING, WORD, Ending, join, list_cues
+from everfold.core.replacement.ending_words import (
+    FOR_NOW,
+    GONE,
+    LEAVING,
+    WITHDRAWING,
+    WORD,
+    Ending,
+    is_out_of_power,
+    join,
+    list_cues,
+)
 from everfold.core.replacement.frames import LIGHT, list_plain
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
@@ -171,7 +181,7 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
         yield _read(compile_pattern(_ADVERBS).sub(" ", found["old"]))._replace(is_gone=found["first"] is not None)
     for found in compile_pattern(_GONE).finditer(lowered):
         is_passing = compile_pattern(_PASSING).search(found[0]) is not None
-        if is_passing and _WAS.search(found[0]):
+        if (is_passing and _WAS.search(found[0])) or is_out_of_power(found):
             continue
         yield _read(found["old"])._replace(
             is_gone=compile_pattern(_CLOSED).search(found[0]) is not None, is_passing=is_passing

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from everfold.core.replacement.assertions import BE, list_tokens
-from everfold.core.replacement.ending_words import GONE, LEAVING, OWN, WITHDRAWING, WORD, join, list_cues
+from everfold.core.replacement.ending_words import (
+    GONE,
+    LEAVING,
+    OWN,
+    WITHDRAWING,
+    WORD,
+    is_out_of_power,
+    join,
+    list_cues,
+)
 from everfold.core.replacement.frames import JOINS, TIMES, Frame, is_under_way, list_plain
 from everfold.core.replacement.slots import is_number
 from everfold.core.text.patterns import compile_pattern
@@ -36,10 +45,7 @@ _GONE: Final = (
     rf"(?:{join(_FINAL)}){_END}"
 )
 _COMPLETED: Final = re.compile(r"\b(?:finished|completed|done with)\b")
-_DEVICES: Final = re.compile(r"\b(?:phone|laptop|computer|tablet|watch|camera|battery|speaker|car)$")
-_ANOTHER: Final = re.compile(
-    r"\b(?:a|an|the|this|another) (?:\w+ )?one\b|\bago\b|\b(?:flu|a cold|is ill|was ill|heading home)\b"
-)
+_ANOTHER: Final = re.compile(r"\b(?:a|an|the|this|another) (?:\w+ )?one\b|\bago\b|\b(?:flu|a cold|is ill|was ill)\b")
 """Something took its place, it was long ago, or it is so this time only."""
 _OVER: Final = (_LEFT, _LAPSED, _GONE)
 _CUES: Final = list_cues((*_ENDED, *_FINAL)) | {"let"}
@@ -72,8 +78,7 @@ def list_over(told: str, *, is_under_way: bool = True) -> Iterator[tuple[str, ..
     """The words of each thing that a prepared statement says was left, sold or ended; finished, where it was under way."""
     for pattern in _OVER if not _CUES.isdisjoint(WORD.findall(told.lower())) else ():
         for found in compile_pattern(pattern).finditer(told.lower()):
-            is_out_of_power = found[0].endswith(("died", "dead")) and _DEVICES.search(found["old"]) is not None
-            if not is_out_of_power and (is_under_way or not _COMPLETED.search(found[0])):
+            if not is_out_of_power(found) and (is_under_way or not _COMPLETED.search(found[0])):
                 yield list_tokens(found["old"])
 
 

