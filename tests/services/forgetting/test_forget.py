@@ -504,13 +504,17 @@ async def test_verify_erased_names_every_place(engine: Everfold) -> None:
 
 
 async def test_a_short_word_is_not_found_in_ids_and_times(url: str) -> None:
-    """What a user said counts, however short it is; an id, a hash or a time that holds it by chance does not."""
+    """What a user said counts, however short it is; an id, a hash, a time or a measure that holds it by chance does not."""
     async with everfold.open(url, settings=ON) as engine:
         session = await engine.session(user="ada")
         await say(session, "Remember: my boat has 4711 nails.")
         item = (await find_items(engine, "4711"))[0]
         stored = (await session.messages(1, 1))[0]
-        made = [session.id[-4:], item.id[-4:], item.identity[3:7], f"{stored.said_at:%f}"[:5]]
+        await session.append([assistant("Noted."), user("And now?"), assistant("Now it sails.")])
+        await session.append([user("Good."), assistant("It is.")])
+        pace = str((await session.inspect.state()).growth.tokens)
+        assert len(pace) > 8
+        made = [session.id[-4:], item.id[-4:], item.identity[3:7], f"{stored.said_at:%f}"[:5], pace[-4:]]
         assert await engine.admin.verify_erased(user="ada", words=made) == []
         kinds = {place.kind for place in await engine.admin.verify_erased(user="ada", words=["4711"])}
         assert {"message", "search", "item"} <= kinds

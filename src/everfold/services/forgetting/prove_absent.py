@@ -22,8 +22,9 @@ _SHORT_CHARS: Final = 12
 _MADE: Final = re.compile(
     r"datetime\.datetime\([^)]*\)|(?<=_)[0-9a-f]{30}(?![0-9a-f])|(?<![0-9a-f])[0-9a-f]{32}(?:[0-9a-f]{32})?(?![0-9a-f])"
     r"|(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])"
+    r"|(?:(?<=\btokens=)|(?<=\bfactor=)|(?<=_secs=))\d+\.\d+"
 )
-"""Ids, hashes and times, as they stand in what the store gives: no words of anybody."""
+"""Ids, hashes, times and the measured pace of a session, as they stand in what the store gives: no words of anybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class WordPlace:
 class _Finder:
     """Looks for words in whatever it is shown, in any case, also where JSON escapes them.
 
-    A short word counts where it stands outside of ids, hashes and times.
+    A short word counts where it stands outside of ids, hashes, times and measures.
     """
 
     words: tuple[str, ...]
