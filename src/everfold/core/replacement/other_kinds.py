@@ -8,6 +8,7 @@ Source: own lists, tuned on `tests/data/supersession/tempting.jsonl`.
 import re
 from typing import Final
 
+from everfold.core.replacement.attributes import WHAT_SOMEBODY_IS
 from everfold.core.replacement.changes import DENIALS
 from everfold.core.replacement.frames import JOINS, Frame, read_frame
 from everfold.core.replacement.given_up import list_given_up, split_clauses
@@ -64,8 +65,7 @@ _LANGUAGES: Final = list_word_set(
     "english german french spanish italian dutch portuguese polish russian turkish arabic chinese japanese korean hindi greek latin swedish danish norwegian finnish czech hungarian ukrainian"
 )
 _NO_NAME: Final = re.compile(
-    r"(?:(?:VP|Head|Chief|CEO|CTO|CFO|Director|President|Swiss|German|French|Greek|Dutch|Welsh|Czech|Filipino|Tiroler|Breton|Andaluz|Libra|Leo|Virgo|Gemini|Aries|Taurus|Cancer|Scorpio|Pisces|Capricorn|Aquarius"
-    r"|[A-Z]\w+(?:ian|ish|ese))(?: of [A-Z]\w+)?$|(?i:the (?:one|guy|man|woman|lady|person|girl|boy)\b|the \w+ (?:from|on|with|in|at|next|around) ))"
+    rf"{WHAT_SOMEBODY_IS}(?: of [A-Z]\w+)?$|(?i:the (?:one|guy|man|woman|lady|person|girl|boy)\b|the \w+ (?:from|on|with|in|at|next|around) )"
 )
 """Where somebody is from, what they are, and which one: it gives nobody another name."""
 
