@@ -107,9 +107,9 @@ function Talk({ agent, user, model, turnTo }) {
 function ModelField({ value, onPick }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  return html`<form class="picker" onSubmit=${(event) => { event.preventDefault(); onPick(text.trim()); }}>
+  return html`<form class="picker" onSubmit=${(event) => { event.preventDefault(); onPick(event.currentTarget.elements[0].value.trim()); }}>
     <label>Model<input value=${text} spellcheck=${false} autocomplete="off" placeholder="the agent's own" title="For example openai:gpt-5-mini, ollama:llama3.2 or script:FILE. Empty: the agent's own model"
-      onInput=${(event) => setText(event.target.value)} onChange=${() => onPick(text.trim())} /></label>
+      onInput=${(event) => setText(event.target.value)} onChange=${(event) => onPick(event.target.value.trim())} /></label>
   </form>`;
 }
 
