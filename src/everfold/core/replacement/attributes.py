@@ -357,7 +357,7 @@ RULES: Final[tuple[AttributeRule, ...]] = (
 BOUND: Final = (
     r"\b(?:during|at night|by (?:day|night)|at (?:the )?weekends?|on (?:the )?(?:week(?:day|end)s?|\w+days?)|part[- ]time|as a second|on the side|when|while|whenever|until|till"
     r"|sometimes|occasionally|in (?:the )?(?:winter|summer|spring|autumn|mornings?|evenings?)|for (?:a|the) (?:week|month|day|weekend|summer|winter|semester)|this (?:week|month)"
-    r"|next (?:week|month|year|\w+day)|tomorrow|remotely from|used to|back then|would|if|from \w+day|before (?:that|then)|previously|formerly|at the time|long before|had been|years ago|(?:in|since) (?:19|20)\d\d|could apply"
+    r"|next (?:week|month|year|\w+day)|tomorrow|remotely from|used to|back then|would|if|from \w+day|before (?:that|then)|previously|formerly|at the time|long before|had been|years ago|(?:in|since) (?:19|20)\d\d"
     r"|, but not)\b"
 )
 _BESIDE: Final = LIGHT | frozenset(

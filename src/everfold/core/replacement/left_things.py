@@ -45,8 +45,6 @@ _GONE: Final = (
     rf"(?:{join(_FINAL)}){_END}"
 )
 _COMPLETED: Final = re.compile(r"\b(?:finished|completed|done with)\b")
-_ANOTHER: Final = re.compile(r"\b(?:a|an|the|this|another) (?:\w+ )?one\b|\bago\b|\b(?:flu|a cold|is ill|was ill)\b")
-"""Something took its place, it was long ago, or it is so this time only."""
 _OVER: Final = (_LEFT, _LAPSED, _GONE)
 _CUES: Final = list_cues((*_ENDED, *_FINAL)) | {"let"}
 _LASTING: Final = frozenset(
@@ -69,7 +67,7 @@ def is_over(told: str, frame: Frame) -> bool:
         return False
     if frame.is_past and not _BEGUN.match(" ".join(said.raw)):
         return False
-    thing = () if _ANOTHER.search(told.lower()) else _find_thing(frame)
+    thing = _find_thing(frame)
     ended = list_over(told, is_under_way=is_under_way(frame)) if thing else ()
     return any(_is_of(old, thing, frame.verb) for old in ended)
 

@@ -151,7 +151,9 @@ _USES_NOW: Final = (
     + _VALUE.format("other")
     + r" (?:now|these days|instead)(?=[.,;!]|$)"
 )
-_AT_TIMES: Final = r"\b(?:at (?:breakfast|lunch|dinner|work|home|night)|on the (?:drive|way|flight|train|bus|plane|road|phone)|because of the (?:heat|cold|rain|weather|noise)|because the \w+ was)\b"
+_AT_TIMES: Final = (
+    r"\b(?:at (?:breakfast|lunch|dinner|work|home|night)|on the (?:drive|way|flight|train|bus|plane|road|phone))\b"
+)
 _FOR: Final = re.compile(r"(?i)\bfor (?P<purpose>[^,.;]+)")
 _USING: Final = frozenset(
     map(

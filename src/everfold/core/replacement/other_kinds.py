@@ -2,7 +2,7 @@
 
 "The exam was moved to 10:30" leaves "The exam is on 9 May" as it is, and "My boss is Swiss" leaves "My boss is Ada".
 
-Source: own lists, tuned on `tests/data/supersession/tempting.jsonl`.
+Source: own lists, tuned on `tempting.jsonl` and `hostile.jsonl` of `tests/data/supersession`.
 """
 
 import re
@@ -16,7 +16,7 @@ from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 
 _CLOCK: Final = (
-    r"\b(?:\d{1,2}(?::|h)\d{2}|\d{1,2} ?(?:am|pm|uhr|o'clock)|noon|midnight|noon|mittag|midi|minuit)\b|\bat (?:\d{1,2}|half past \w+|quarter (?:past|to) \w+)(?=[.,;!?]|$| )"
+    r"\b(?:\d{1,2}(?::|h)\d{2}|\d{1,2} ?(?:am|pm|uhr|o'clock)|noon|midnight|mittag|midi|minuit)\b|\bat (?:\d{1,2}|half past \w+|quarter (?:past|to) \w+)(?=[.,;!?]|$| )"
     r"|\bà \d{1,2} ?h\b|\ba las \d|\bum \d{1,2}\b"
 )
 _DAY: Final = (

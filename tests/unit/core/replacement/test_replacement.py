@@ -1,8 +1,8 @@
 """Whether one statement takes the place of another: labelled pairs, and the classes that they stand for.
 
-`own.jsonl`, `fresh.jsonl`, `phrasings.jsonl`, `styles.jsonl` and `tempting.jsonl` are what the rules were tuned on, beside pairs
-from public tests of other memory engines, which are not ours to keep; `hostile.jsonl` was written by a hand that had read the
-rules and looked for what they confuse; `held_back.jsonl` was written by another hand and was not
+`own.jsonl`, `fresh.jsonl`, `phrasings.jsonl`, `styles.jsonl`, `tempting.jsonl` and `hostile.jsonl` are what the rules were tuned
+on, the last of them by a hand that had read the rules and looked for what they confuse, beside pairs from public tests of
+other memory engines, which are not ours to keep; `held_back.jsonl` was written by another hand and was not
 read while they were written; `unseen.jsonl` was written by the same hand as the rules, before them, and left alone while
 they were tuned.
 """
