@@ -75,8 +75,6 @@ def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_nea
     """Whether the older one says what is rejected, of what the newer one speaks of."""
     if not old <= said.content or is_denied(said) or any(old <= clause.content for clause in change.clauses):
         return False
-    if _is_of_another(change, said):
-        return False
     if _keeps_measure(change, old, said):
         return True
     if not _leaves_none(old, said):
@@ -93,20 +91,6 @@ def _is_rejected(change: Change, old: frozenset[str], said: Assertion, *, is_nea
         rest = said.predicate - old
         return bool(rest) and rest <= change.content
     return bool(left) and (_covers_subject(change.content | old, said) or (is_near and _names_head(change, old, said)))
-
-
-def _is_of_another(change: Change, said: Assertion) -> bool:
-    """Whether every clause has a subject of its own, and none that of the older one: "my taxi to the flight is at 7, not 9"."""
-    told = [clause for clause in change.clauses if clause.verb_at > 0 and not clause.is_pointing]
-    if not told or said.is_first or not said.subject:
-        return False
-    return all(
-        clause.subject
-        and not (clause.is_first or clause.subject <= said.subject)
-        and clause.tokens[0] in ("my", "the", "our")
-        and bool(_OF.intersection(clause.tokens[: clause.verb_at]))
-        for clause in told
-    )
 
 
 def _keeps_measure(change: Change, old: frozenset[str], said: Assertion) -> bool:

@@ -46,7 +46,7 @@ PATTERNS: Final[tuple[Ending, ...]] = (
         "iron",
     ),
     Ending(
-        rf"\b(?:mov|chang|switch|migrat|relocat|transferr?|convert|postpon|push|shift|delay|rais|increas|lower|cut|reduc|promot|upgrad|renam|rescheul|went|go|gone|pivot|port|extend|short|rebook|brought|reschedul|export|import|down|up)\w*\b[^,;!?]*? from {_OLD} (?:over )?to\b",
+        rf"\b(?:mov|chang|switch|migrat|relocat|transferr?|convert|postpon|push|shift|delay|rais|increas|lower|cut|reduc|promot|upgrad|renam|went|go|gone|pivot|port|extend|short|rebook|brought|reschedul|export|import|down|up)\w*\b[^,;!?]*? from {_OLD} (?:over )?to\b",
         "They moved the fair from Berlin to Vienna.",
         "berlin",
     ),
@@ -121,7 +121,7 @@ _REPORTED: Final = r"^(?:the |my |our )?\w+ (?:says?|said|thinks?|told (?:me|us)
 _CUES: Final = list_cues((*LEAVING, *WITHDRAWING, *GONE)) | list_word_set(
     "not longer stop stopped instead rather place from off let went sent took got shut turned traded switched give send throw said told wrote"
     " mentioned came come closed used ignore disregard forget nvm never nevermind scrap skip scratch back home returned picked collected fetched"
-    " taken moved removed discharged more enough took"
+    " taken moved removed discharged more enough"
 )
 """Words of which one stands in whatever gives something up."""
 _FIRST: Final = re.compile(r"\s*(?:i|we)\b")

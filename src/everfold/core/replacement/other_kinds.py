@@ -8,7 +8,7 @@ Source: own lists, tuned on `tempting.jsonl` and `hostile.jsonl` of `tests/data/
 import re
 from typing import Final
 
-from everfold.core.replacement.attributes import WHAT_SOMEBODY_IS
+from everfold.core.replacement.attributes import WHAT_SOMEBODY_IS, may_lie_within
 from everfold.core.replacement.changes import DENIALS
 from everfold.core.replacement.frames import JOINS, Frame, read_frame
 from everfold.core.replacement.given_up import list_given_up, split_clauses
@@ -75,6 +75,7 @@ def is_of_another_kind(newer: str, older: str) -> bool:
     said, told = older.lower(), newer.lower()
     return (
         _is_this_time(told, said)
+        or may_lie_within(newer, older)
         or _stands_beside(told, older)
         or _tells_other_time(told, said)
         or _tells_other_measure(told, said)

@@ -21,7 +21,7 @@ from everfold.core.replacement.assertions import (
     list_tokens,
     read_assertion,
 )
-from everfold.core.replacement.attributes import gives_another_value, may_lie_within
+from everfold.core.replacement.attributes import gives_another_value
 from everfold.core.replacement.change_kinds import MarkKind
 from everfold.core.replacement.changed_values import is_changed
 from everfold.core.replacement.changes import DENIALS, says_change
@@ -79,8 +79,6 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
     if gives_another_value(newer, older):
         return not is_saved or is_marked(newer)
     said = read_assertion(expanded)
-    if may_lie_within(newer, older):
-        return False
     if said.content.isdisjoint(change.content) and not (said.is_first and change.is_first):
         return False
     if not _takes_place(newer, change, older, said, is_saved=is_saved, is_near=is_near):
