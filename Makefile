@@ -26,7 +26,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents lock upgrade format api pages docs pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents containers lock upgrade format api pages docs pictures browser mailserver clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ agents: $(VENV)/.dev ## Test real coding agents against a scripted provider; fet
 		npm install --no-save --prefix .coding-agents --ignore-scripts --no-audit --no-fund --loglevel error; }
 	@CODING_AGENTS=$(abspath .coding-agents/node_modules) $(BIN)/python -m pytest -p no:xdist --timeout 900 -m "" \
 		tests/doors/test_coding_agents.py tests/doors/test_gateway_clis.py
+
+containers: $(VENV)/.dev ## Build the image, and test two servers and two workers over PostgreSQL; needs Docker with compose
+	@CONTAINERS=1 $(BIN)/python -m pytest -p no:xdist --timeout 1800 tests/server/test_compose.py
 
 format: $(VENV)/.dev ## Put the code in its one form and mend what can be mended safely
 	@$(BIN)/ruff format .
