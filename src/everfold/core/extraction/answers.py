@@ -9,8 +9,8 @@ Source: own rules; DESIGN section 4, "Extraction".
 import re
 from typing import Final
 
+from everfold.core.clauses.assertions import expand, read_assertion
 from everfold.core.log.messages import Message
-from everfold.core.replacement.assertions import expand, read_assertion
 from everfold.core.statements.telling import is_answer
 
 ANSWER_CHARS: Final = 80

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.replacement.assertions import REMEMBERED_TEXTS, expand, list_tokens
-from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.clauses.assertions import REMEMBERED_TEXTS, expand, list_tokens
+from everfold.core.clauses.frames import LIGHT, list_plain
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem

@@ -16,12 +16,9 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 import re
 from typing import Final
 
-from everfold.core.replacement.assertions import (
-    Assertion,
-    list_stems,
-    read_assertion,
-)
-from everfold.core.replacement.changes import (
+from everfold.core.changes.given_up import list_given_up, split_clauses
+from everfold.core.changes.left_things import is_over
+from everfold.core.changes.words import (
     CHANGE,
     CORRECTS,
     DENIALS,
@@ -34,8 +31,12 @@ from everfold.core.replacement.changes import (
     shorten_statement,
     tells_cause,
 )
-from everfold.core.replacement.clause_values import counts_same, list_left
-from everfold.core.replacement.frames import (
+from everfold.core.clauses.assertions import (
+    Assertion,
+    list_stems,
+    read_assertion,
+)
+from everfold.core.clauses.frames import (
     GENERIC,
     LIGHT,
     TIMES,
@@ -45,9 +46,11 @@ from everfold.core.replacement.frames import (
     read_frame,
     turn_around,
 )
-from everfold.core.replacement.given_up import list_given_up, split_clauses
+from everfold.core.clauses.slots import (
+    ValueSort,
+)
+from everfold.core.clauses.values import counts_same, list_left
 from everfold.core.replacement.left_behind import is_given_up, points_to_given_up
-from everfold.core.replacement.left_things import is_over
 from everfold.core.replacement.moved_values import is_changed_to, is_exchanged, list_changed_words
 from everfold.core.replacement.opposites import STARTING, is_opposite, is_switched
 from everfold.core.replacement.other_things import covers_subject, names_another
@@ -56,9 +59,6 @@ from everfold.core.replacement.single_values import (
     MANY_VERBS,
     has_one_name,
     is_denied_now,
-)
-from everfold.core.replacement.slots import (
-    ValueSort,
 )
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set

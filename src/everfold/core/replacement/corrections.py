@@ -7,7 +7,8 @@ import re
 from itertools import takewhile
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.told import Change
+from everfold.core.clauses.assertions import (
     BE,
     HABITS,
     HAVE,
@@ -16,9 +17,8 @@ from everfold.core.replacement.assertions import (
     Assertion,
     list_stems,
 )
-from everfold.core.replacement.attributes import BOUND, HOME
-from everfold.core.replacement.frames import JOINS, list_own_names
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.frames import JOINS, list_own_names
+from everfold.core.clauses.slots import (
     Slot,
     find_slot,
     holds_one,
@@ -27,7 +27,7 @@ from everfold.core.replacement.slots import (
     is_value,
     sort_value,
 )
-from everfold.core.replacement.told_changes import Change
+from everfold.core.replacement.attributes import BOUND, HOME
 from everfold.core.statements.quotes import is_negative
 from everfold.core.text.patterns import compile_pattern
 

@@ -6,9 +6,10 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 import re
 from typing import Final
 
-from everfold.core.replacement.assertions import list_tokens, read_assertion
-from everfold.core.replacement.changes import FIRST_PERSON
-from everfold.core.replacement.frames import (
+from everfold.core.changes.given_up import GivenUp, split_clauses
+from everfold.core.changes.words import FIRST_PERSON
+from everfold.core.clauses.assertions import list_tokens, read_assertion
+from everfold.core.clauses.frames import (
     AGENTS,
     GENERIC,
     JOINS,
@@ -20,14 +21,13 @@ from everfold.core.replacement.frames import (
     list_plain,
     make_plain,
 )
-from everfold.core.replacement.given_up import GivenUp, split_clauses
-from everfold.core.replacement.moved_values import is_told_of_us
-from everfold.core.replacement.other_things import covers_subject
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     ADJECTIVES,
     HABITUAL,
     WEEKDAYS,
 )
+from everfold.core.replacement.moved_values import is_told_of_us
+from everfold.core.replacement.other_things import covers_subject
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.text.stems import stem
 

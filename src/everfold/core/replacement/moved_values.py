@@ -6,13 +6,14 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 import re
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.given_up import split_clauses
+from everfold.core.changes.words import CHANGE, CHANGED_TO, CHANGED_WORDS, SOFT_MARKS, WHEN_CHANGED
+from everfold.core.clauses.assertions import (
     list_stems,
     list_tokens,
     read_assertion,
 )
-from everfold.core.replacement.changes import CHANGE, CHANGED_TO, CHANGED_WORDS, SOFT_MARKS, WHEN_CHANGED
-from everfold.core.replacement.frames import (
+from everfold.core.clauses.frames import (
     AGENTS,
     CALLED,
     GENERIC,
@@ -24,7 +25,6 @@ from everfold.core.replacement.frames import (
     make_plain,
     read_phrase,
 )
-from everfold.core.replacement.given_up import split_clauses
 from everfold.core.replacement.other_things import covers_subject
 from everfold.core.replacement.single_values import LONG, MANY_VERBS, PLACES, names_one
 from everfold.core.statements.quotes import NOTHING

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from everfold.core.replacement.assertions import Assertion, list_tokens, read_assertion
+from everfold.core.changes.given_up import split_clauses
+from everfold.core.changes.words import DENIALS, SOFT_MARKS
+from everfold.core.clauses.assertions import Assertion, list_tokens, read_assertion
+from everfold.core.clauses.frames import LIGHT, Frame, list_plain
+from everfold.core.clauses.slots import FAVOURITE, is_past
 from everfold.core.replacement.attributes import BOUND
-from everfold.core.replacement.changes import DENIALS, SOFT_MARKS
-from everfold.core.replacement.frames import LIGHT, Frame, list_plain
-from everfold.core.replacement.given_up import split_clauses
-from everfold.core.replacement.slots import FAVOURITE, is_past
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import PLAIN_FORMS, stem

@@ -8,10 +8,10 @@ Source: own lists, tuned on `tempting.jsonl` and `hostile.jsonl` of `tests/data/
 import re
 from typing import Final
 
+from everfold.core.changes.given_up import list_given_up, split_clauses
+from everfold.core.changes.words import DENIALS
+from everfold.core.clauses.frames import JOINS, Frame, read_frame
 from everfold.core.replacement.attributes import WHAT_SOMEBODY_IS, may_lie_within
-from everfold.core.replacement.changes import DENIALS
-from everfold.core.replacement.frames import JOINS, Frame, read_frame
-from everfold.core.replacement.given_up import list_given_up, split_clauses
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
 

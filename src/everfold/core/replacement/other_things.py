@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.given_up import split_clauses
+from everfold.core.clauses.assertions import (
     BE,
     VERBS,
     Assertion,
@@ -20,7 +21,7 @@ from everfold.core.replacement.assertions import (
     list_tokens,
     read_assertion,
 )
-from everfold.core.replacement.frames import (
+from everfold.core.clauses.frames import (
     AUXILIARIES,
     DURATIONS,
     GENERIC,
@@ -32,8 +33,7 @@ from everfold.core.replacement.frames import (
     list_plain,
     make_plain,
 )
-from everfold.core.replacement.given_up import split_clauses
-from everfold.core.replacement.slots import MANY, names_time
+from everfold.core.clauses.slots import MANY, names_time
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import KIN_WORDS, list_word_set
 from everfold.core.text.stems import PLAIN_FORMS, stem

@@ -12,7 +12,11 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.given_up import list_given_up, split_clauses
+from everfold.core.changes.kinds import MarkKind
+from everfold.core.changes.told import Change, read_change
+from everfold.core.changes.words import DENIALS, says_change
+from everfold.core.clauses.assertions import (
     BE,
     REMEMBERED_TEXTS,
     Assertion,
@@ -21,16 +25,7 @@ from everfold.core.replacement.assertions import (
     list_tokens,
     read_assertion,
 )
-from everfold.core.replacement.attributes import gives_another_value
-from everfold.core.replacement.change_kinds import MarkKind
-from everfold.core.replacement.changed_values import is_changed
-from everfold.core.replacement.changes import DENIALS, says_change
-from everfold.core.replacement.corrections import corrects, has_same_verb, is_denied
-from everfold.core.replacement.given_up import list_given_up, split_clauses
-from everfold.core.replacement.other_kinds import is_of_another_kind
-from everfold.core.replacement.other_things import speaks_of_another
-from everfold.core.replacement.single_values import is_same_but_one
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     ValueSort,
     find_slot,
     holds_one,
@@ -39,7 +34,12 @@ from everfold.core.replacement.slots import (
     list_units,
     list_values,
 )
-from everfold.core.replacement.told_changes import Change, read_change
+from everfold.core.replacement.attributes import gives_another_value
+from everfold.core.replacement.changed_values import is_changed
+from everfold.core.replacement.corrections import corrects, has_same_verb, is_denied
+from everfold.core.replacement.other_kinds import is_of_another_kind
+from everfold.core.replacement.other_things import speaks_of_another
+from everfold.core.replacement.single_values import is_same_but_one
 from everfold.core.statements.quotes import is_negative
 
 _REMEMBERED_PAIRS: Final = 4 * REMEMBERED_TEXTS

@@ -6,9 +6,10 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everfold.core.replacement.assertions import POINTERS, read_assertion
-from everfold.core.replacement.changes import DENIALS, LEADS, SOFT_MARKS
-from everfold.core.replacement.frames import (
+from everfold.core.changes.given_up import split_clauses
+from everfold.core.changes.words import DENIALS, LEADS, SOFT_MARKS
+from everfold.core.clauses.assertions import POINTERS, read_assertion
+from everfold.core.clauses.frames import (
     GENERIC,
     LIGHT,
     TIMES,
@@ -19,7 +20,7 @@ from everfold.core.replacement.frames import (
     turn_around,
     turn_to_thing,
 )
-from everfold.core.replacement.given_up import split_clauses
+from everfold.core.clauses.slots import STATES
 from everfold.core.replacement.moved_values import are_comparable
 from everfold.core.replacement.other_things import covers_subject
 from everfold.core.replacement.single_values import (
@@ -30,7 +31,6 @@ from everfold.core.replacement.single_values import (
     has_same_subject,
     is_of_adjective,
 )
-from everfold.core.replacement.slots import STATES
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.stems import stem
 

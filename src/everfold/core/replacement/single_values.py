@@ -7,16 +7,16 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.given_up import split_clauses
+from everfold.core.changes.words import DENIALS, SOFT_MARKS, prepare_statement, shorten_statement
+from everfold.core.clauses.assertions import (
     BE,
     DETERMINERS,
     Assertion,
     list_stems,
     read_assertion,
 )
-from everfold.core.replacement.changes import DENIALS, SOFT_MARKS, prepare_statement, shorten_statement
-from everfold.core.replacement.clause_values import list_left, list_units
-from everfold.core.replacement.frames import (
+from everfold.core.clauses.frames import (
     DURATIONS,
     GENERIC,
     JOINS,
@@ -30,10 +30,7 @@ from everfold.core.replacement.frames import (
     read_frame,
     turn_around,
 )
-from everfold.core.replacement.given_up import split_clauses
-from everfold.core.replacement.opposites import is_opposite
-from everfold.core.replacement.other_things import covers_subject
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     ADJECTIVES,
     FAVOURITE,
     HABITUAL,
@@ -51,6 +48,9 @@ from everfold.core.replacement.slots import (
     is_definite,
     is_one_of_many,
 )
+from everfold.core.clauses.values import list_left, list_units
+from everfold.core.replacement.opposites import is_opposite
+from everfold.core.replacement.other_things import covers_subject
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.stems import stem

@@ -15,12 +15,12 @@ from functools import lru_cache
 from itertools import compress, pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from everfold.core.changes.retractions import find_excess, is_slip
+from everfold.core.clauses.assertions import WIDE
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
-from everfold.core.replacement.assertions import WIDE
 from everfold.core.replacement.attributes import read_attributes
 from everfold.core.replacement.opposites import list_sorts
 from everfold.core.replacement.replacement import is_marked, replaces
-from everfold.core.replacement.retractions import find_excess, is_slip
 from everfold.core.statements.extracts import ExtractLine, LineKind
 from everfold.core.statements.quotes import (
     NOTHING,

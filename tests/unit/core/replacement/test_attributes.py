@@ -2,9 +2,9 @@
 
 import pytest
 
-from everfold.core.replacement.assertions import list_tokens
+from everfold.core.clauses.assertions import list_tokens
+from everfold.core.clauses.frames import list_plain
 from everfold.core.replacement.attributes import RULES, AttributeRule, read_attributes
-from everfold.core.replacement.frames import list_plain
 from everfold.core.replacement.replacement import replaces
 
 

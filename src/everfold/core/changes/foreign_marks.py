@@ -1,4 +1,4 @@
-"""The marks of `change_marks` in other languages than English, those of one language together.
+"""The marks of `marks.py` in other languages than English, those of one language together.
 
 Source: own grammar, tuned on `tests/data/supersession/own.jsonl` only.
 """
@@ -6,7 +6,7 @@ Source: own grammar, tuned on `tests/data/supersession/own.jsonl` only.
 
 from typing import Final
 
-from everfold.core.replacement.change_kinds import END, VALUE, ChangeMark
+from everfold.core.changes.kinds import END, VALUE, ChangeMark
 
 FOREIGN_MARKS: Final[tuple[ChangeMark, ...]] = (
     ChangeMark(

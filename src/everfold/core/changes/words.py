@@ -1,18 +1,18 @@
 """The words of change: what says that something is not as it was, and a statement without what only surrounds it.
 
-Source: own grammar, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own grammar, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 
 import re
 from functools import lru_cache
 from typing import Final
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.given_up import join_titles, list_given_up, split_clauses
+from everfold.core.clauses.assertions import (
     REMEMBERED_TEXTS,
     expand,
 )
-from everfold.core.replacement.given_up import join_titles, list_given_up, split_clauses
-from everfold.core.replacement.slots import PAST_FORMS
+from everfold.core.clauses.slots import PAST_FORMS
 from everfold.core.text.patterns import compile_pattern
 
 CHANGED_WORDS: Final = (

@@ -2,20 +2,20 @@
 
 from functools import lru_cache
 
-from everfold.core.replacement.assertions import (
+from everfold.core.clauses.assertions import (
     BE,
     REMEMBERED_TEXTS,
     Assertion,
     list_stems,
 )
-from everfold.core.replacement.frames import (
+from everfold.core.clauses.frames import (
     JOINS,
     TIMES,
     counts,
     is_time,
     list_plain,
 )
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     ADJECTIVES,
     ALSO_NAMES,
     CODE,

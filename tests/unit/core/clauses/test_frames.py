@@ -2,7 +2,7 @@
 
 import pytest
 
-from everfold.core.replacement.frames import read_frame, turn_around
+from everfold.core.clauses.frames import read_frame, turn_around
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The words by which a statement says that something is left, or is not there any more, as rows.
 
-A new wording is one row with an example; `tests/unit/core/replacement/test_given_up.py` tries each. How they are read
+A new wording is one row with an example; `tests/unit/core/changes/test_given_up.py` tries each. How they are read
 stands in `given_up` and `left_things`.
 
 Source: own lists, English, tuned on the pairs that docs/adr/0031-what-replaces-what.md tells of.

@@ -4,14 +4,14 @@ Without such a word as "correction" a newer statement takes an older one's place
 behind, the same sort of value, and a verb or a noun that allows one value at a time. A number behind the name of a thing
 tells it from others, so what stands before the verb has to be the same.
 
-Source: own lists, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own lists, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from everfold.core.replacement.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, is_adverb, list_stems
+from everfold.core.clauses.assertions import BE, HAVE, LIVE, POINTERS, WORK, Assertion, is_adverb, list_stems
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.stems import PLAIN_FORMS
 

@@ -1,6 +1,6 @@
 """What a statement says that it changes: its marks, and what each of them speaks of.
 
-Source: own grammar, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own grammar, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 # ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
@@ -9,7 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.replacement.assertions import (
+from everfold.core.changes.foreign_marks import FOREIGN_MARKS
+from everfold.core.changes.kinds import ChangeMark, MarkKind
+from everfold.core.changes.marks import ENGLISH_MARKS, MARKS
+from everfold.core.clauses.assertions import (
     POINTERS,
     REMEMBERED_READINGS,
     VERBS,
@@ -19,10 +22,7 @@ from everfold.core.replacement.assertions import (
     list_tokens,
     read_assertion,
 )
-from everfold.core.replacement.change_kinds import ChangeMark, MarkKind
-from everfold.core.replacement.change_marks import ENGLISH_MARKS, MARKS
-from everfold.core.replacement.foreign_marks import FOREIGN_MARKS
-from everfold.core.replacement.slots import is_value
+from everfold.core.clauses.slots import is_value
 from everfold.core.text.patterns import compile_pattern
 
 _CUES: Final = (

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from everfold.core.replacement.assertions import expand, list_tokens
-from everfold.core.replacement.ending_words import GONE, LEAVING, OWN, WITHDRAWING, Ending
-from everfold.core.replacement.frames import list_plain
-from everfold.core.replacement.given_up import PATTERNS, list_given_up, split_clauses
-from everfold.core.replacement.left_things import list_over
+from everfold.core.changes.ending_words import GONE, LEAVING, OWN, WITHDRAWING, Ending
+from everfold.core.changes.given_up import PATTERNS, list_given_up, split_clauses
+from everfold.core.changes.left_things import list_over
+from everfold.core.clauses.assertions import expand, list_tokens
+from everfold.core.clauses.frames import list_plain
 
 
 def name(row: Ending) -> str:

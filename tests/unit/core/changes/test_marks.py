@@ -2,10 +2,10 @@
 
 import pytest
 
-from everfold.core.replacement.change_kinds import ChangeMark
-from everfold.core.replacement.change_marks import MARKS
+from everfold.core.changes.kinds import ChangeMark
+from everfold.core.changes.marks import MARKS
+from everfold.core.changes.told import read_change
 from everfold.core.replacement.replacement import is_marked
-from everfold.core.replacement.told_changes import read_change
 
 
 @pytest.mark.parametrize("mark", MARKS, ids=lambda mark: f"{mark.language}-{mark.example}")

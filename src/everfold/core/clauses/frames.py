@@ -3,7 +3,7 @@
 A phrase begins at a preposition. Verbs that only place or name a thing ("is", "sits", "takes place") are one verb, so
 that "the picnic is at the lake" and "the picnic takes place in the park" are compared.
 
-Source: own grammar, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own grammar, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 # ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.replacement.assertions import (
+from everfold.core.clauses.assertions import (
     BE,
     DETERMINERS,
     HAVE,
@@ -22,7 +22,7 @@ from everfold.core.replacement.assertions import (
     list_stems,
     read_assertion,
 )
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     ADJECTIVES,
     CODE,
     INDEFINITE,
@@ -37,7 +37,7 @@ from everfold.core.replacement.slots import (
     is_number,
     names_time,
 )
-from everfold.core.replacement.slots import (
+from everfold.core.clauses.slots import (
     is_past as is_past_form,
 )
 from everfold.core.statements.rules import list_word_set

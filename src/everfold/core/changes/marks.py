@@ -1,16 +1,16 @@
 """The words by which a statement says itself that it takes the place of an older one, as rows, by language.
 
-A new wording is one row with an example; `tests/unit/core/replacement/test_change_marks.py` tries each. How the marks are
-read stands in `told_changes`.
+A new wording is one row with an example; `tests/unit/core/changes/test_marks.py` tries each. How the marks are
+read stands in `told`.
 
-Source: own grammar, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own grammar, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 
 from typing import Final
 
-from everfold.core.replacement.change_kinds import END, VALUE, ChangeMark
-from everfold.core.replacement.ending_words import FOR_NOW
-from everfold.core.replacement.foreign_marks import FOREIGN_MARKS
+from everfold.core.changes.ending_words import FOR_NOW
+from everfold.core.changes.foreign_marks import FOREIGN_MARKS
+from everfold.core.changes.kinds import END, VALUE, ChangeMark
 
 _TO: Final = r"(?: (?:up|down|over|back|forward))?(?: from (?P<old>[^,;!?]+?))? (?:to|until) (?P<new>[^,;!?]+)"
 _SHIFTED: Final = (

@@ -3,7 +3,7 @@
 No grammar stands behind it: the first word of a list of verbs parts the two. What has no such verb has no subject, and
 is compared by its words alone. Chinese and Japanese are taken apart by character.
 
-Source: own lists, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own lists, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 # ruff: noqa: RUF001  (letters of other scripts are what this is about)
 

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from everfold.core.replacement.assertions import BE, list_tokens
-from everfold.core.replacement.ending_words import (
+from everfold.core.changes.ending_words import (
     GONE,
     LEAVING,
     OWN,
@@ -23,8 +22,9 @@ from everfold.core.replacement.ending_words import (
     join,
     list_cues,
 )
-from everfold.core.replacement.frames import JOINS, TIMES, Frame, is_under_way, list_plain
-from everfold.core.replacement.slots import is_number
+from everfold.core.clauses.assertions import BE, list_tokens
+from everfold.core.clauses.frames import JOINS, TIMES, Frame, is_under_way, list_plain
+from everfold.core.clauses.slots import is_number
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.stems import stem
 

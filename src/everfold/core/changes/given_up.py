@@ -1,6 +1,6 @@
-"""What a statement says is given up, left behind or not so any more, beside what the marks of `change_marks` name.
+"""What a statement says is given up, left behind or not so any more, beside the marks of `marks.py`.
 
-Source: own grammar, English, tuned on the pairs of `tests/data/supersession` that the package names.
+Source: own grammar, English, tuned on the pairs of `tests/data/supersession` that `core/replacement` names.
 """
 # ruff: noqa: RUF001  (marks of other scripts are what this is about)
 
@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everfold.core.replacement.assertions import REMEMBERED_TEXTS, list_tokens
-from everfold.core.replacement.ending_words import (
+from everfold.core.changes.ending_words import (
     FOR_NOW,
     GONE,
     LEAVING,
@@ -21,7 +20,8 @@ from everfold.core.replacement.ending_words import (
     join,
     list_cues,
 )
-from everfold.core.replacement.frames import LIGHT, list_plain
+from everfold.core.clauses.assertions import REMEMBERED_TEXTS, list_tokens
+from everfold.core.clauses.frames import LIGHT, list_plain
 from everfold.core.statements.quotes import NOTHING
 from everfold.core.statements.rules import list_word_set
 from everfold.core.text.patterns import compile_pattern
