@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 import apsw
 import pytest
+from tests.support.sizes import every
 
 import everfold.agents
 from everfold.agents import Agents
@@ -246,7 +247,7 @@ async def test_a_hand_cannot_ask_a_hand(script: WriteScript) -> None:
         assert "I am asked." in await agents.hands.query_hand("plain", "And now?")
 
 
-@pytest.mark.parametrize("tool", ["model", "hang", "hang_softly", "desk_hang"])
+@pytest.mark.parametrize("tool", every(2, ["model", "hang", "hang_softly", "desk_hang"]))
 async def test_a_hand_ends_in_time(
     here: Path, script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:

@@ -9,6 +9,8 @@ from tests.browser.conftest import SCREEN, Dashboard, serve_dashboard
 from tests.browser.test_dashboard_pages import CONFIG, Seeded, go, seed
 from tests.support.sizes import some
 
+pytestmark = pytest.mark.slow
+
 AXE = Path(__file__).parent.parent / "data" / "axe" / "axe.min.js"
 PHONE: ViewportSize = {"width": 390, "height": 800}
 FIND_SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations

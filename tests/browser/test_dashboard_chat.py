@@ -144,6 +144,7 @@ def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard)
     assert [message.view.role for message in read_log(dashboard, "tools")] == ["user", "assistant", "tool", "assistant"]
 
 
+@pytest.mark.slow
 def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> None:
     """An unreachable model is shown as a problem; another model then answers the message, which is stored once."""
     open_chat(page, "fails")
@@ -160,6 +161,7 @@ def test_a_failed_answer_is_tried_again(page: Page, dashboard: Dashboard) -> Non
     assert [message.view.text for message in read_log(dashboard, "fails")] == ["Are you there?", "The kiln is warm."]
 
 
+@pytest.mark.slow
 def test_compactions_are_notes_in_the_flow(page: Page, dashboard: Dashboard) -> None:
     """A compaction during an answer is shown between the messages, with its figures."""
 
@@ -193,6 +195,7 @@ def test_hostile_answers_stay_texts(page: Page) -> None:
     assert page.evaluate(WIDER_PX) <= 0
 
 
+@pytest.mark.slow
 def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
     """A new session shows nothing of the old one, and what is said next goes there."""
     open_chat(page, "plain")
@@ -208,6 +211,7 @@ def test_a_new_session_begins_empty(page: Page, dashboard: Dashboard) -> None:
     assert read_log(dashboard, "plain")[0].view.text == "And now?"
 
 
+@pytest.mark.slow
 def test_a_phone_chats(dashboard: Dashboard, chromium: Browser) -> None:
     """At a phone's width one can talk and be answered, nothing runs over the side, and the window opens below."""
     with dashboard.own_page(chromium, has_touch=True) as page:
@@ -242,6 +246,7 @@ def find_port() -> int:
         return int(one.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_the_page_goes_on_after_the_server_was_killed(chromium: Browser, tmp_path: Path, command_forks: Forks) -> None:
     """After a server killed during an answer restarts, the page shows the unanswered message and can have it answered."""
     script, port = tmp_path / "slow.jsonl", find_port()

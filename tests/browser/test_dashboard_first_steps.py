@@ -35,6 +35,7 @@ def test_a_link_signs_in(chromium: Browser, dashboard: Dashboard, *, is_known: b
         expect(page).to_have_url(f"{dashboard.url}#agents")
 
 
+@pytest.mark.slow
 def test_a_session_that_nothing_folds_has_a_preview(chromium: Browser, dashboard: Dashboard) -> None:
     """A session without a compaction shows how it would fold at 8,000 tokens, labelled as a preview, and stays as it is."""
 
@@ -55,6 +56,7 @@ def test_a_session_that_nothing_folds_has_a_preview(chromium: Browser, dashboard
     assert dashboard.run(count) == 0
 
 
+@pytest.mark.slow
 def test_a_short_session_is_previewed_at_the_limit_that_folds_it(chromium: Browser, dashboard: Dashboard) -> None:
     """Where nothing would fold at 8,000 tokens, the preview is at a lower limit, so that it shows a fold."""
 

@@ -18,6 +18,8 @@ from everfold.errors import EverfoldError
 from everfold.server.runtime import Runtime
 from everfold.testing.kit.memory_builders import change, dream, evidence, item, put, topic
 
+pytestmark = pytest.mark.slow
+
 SHOP = AgentId("shop")
 WIDER_PX = """() => Math.max(
     document.documentElement.scrollWidth - innerWidth,

@@ -9,6 +9,8 @@ from tests.browser.conftest import Dashboard
 
 from everfold.server.runtime import Runtime
 
+pytestmark = pytest.mark.slow
+
 SOON_MS = 12_000
 """How long an update may take: less than the interval of polling, which is 15 s."""
 SLOW_MS = 16_000

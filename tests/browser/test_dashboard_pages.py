@@ -152,6 +152,7 @@ def test_a_search_over_all_users_finds_everyone(page: Page, seeded: Seeded) -> N
     expect(hits.get_by_role("listitem")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_search_over_all_users_goes_on_until_it_is_stopped(
     page: Page, seeded: Seeded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def test_a_reset_asks_first(page: Page, dashboard: Dashboard, seeded: Seeded) ->
     assert dashboard.run(count) == 2
 
 
+@pytest.mark.slow
 def test_a_compaction_says_what_became_of_its_messages(page: Page, seeded: Seeded) -> None:
     """Each compaction of the list says how many messages it folded, before it is opened."""
     go(page, f"sessions/{seeded.folded}/compactions")
@@ -202,6 +204,7 @@ def test_a_compaction_says_what_became_of_its_messages(page: Page, seeded: Seede
         expect(row).to_contain_text("folded")
 
 
+@pytest.mark.slow
 def test_a_topic_names_its_items(page: Page, seeded: Seeded) -> None:
     """A topic lists the statements that it was made from, once its evidence is opened."""
     go(page, f"users/{seeded.user_id}/memory")
@@ -211,6 +214,7 @@ def test_a_topic_names_its_items(page: Page, seeded: Seeded) -> None:
     expect(items.first).to_contain_text("degrees")
 
 
+@pytest.mark.slow
 def test_tables_keep_their_values_on_a_phone(dashboard: Dashboard, seeded: Seeded, chromium: Browser) -> None:
     """At 390 pixels every value of every table is within the page, with the title of its column."""
     with dashboard.own_page(chromium, viewport=PHONE) as page:
@@ -228,6 +232,7 @@ def test_tables_keep_their_values_on_a_phone(dashboard: Dashboard, seeded: Seede
         assert facts.evaluate("node => getComputedStyle(node, '::before').content") == '"Facts"'
 
 
+@pytest.mark.slow
 def test_markdown_is_formatted(page: Page, seeded: Seeded) -> None:
     """A message's Markdown is shown as headings, lists, tables and code, and as it was written on demand."""
     go(page, f"sessions/{seeded.formatted}/log?seq=1")
@@ -275,6 +280,7 @@ def test_home_tells_what_is_stored_and_saved(page: Page, seeded: Seeded) -> None
     assert seeded.folded
 
 
+@pytest.mark.slow
 def test_home_follows_what_happens(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A session that begins elsewhere appears on the open page."""
     assert seeded
@@ -288,6 +294,7 @@ def test_home_follows_what_happens(page: Page, dashboard: Dashboard, seeded: See
     expect(page.get_by_role("link", name="Where do I put the crates?")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_user_has_their_sessions_and_an_audit(page: Page, seeded: Seeded) -> None:
     """The page of a user lists that user's sessions alone, and what was read and written of their memory."""
     go(page, f"users/{seeded.user_id}/sessions")

@@ -204,6 +204,7 @@ def test_sessions_are_listed_filtered_and_opened(page: Page, seeded: Seeded) -> 
     expect(page.get_by_role("heading", level=1)).not_to_contain_text("Sessions")
 
 
+@pytest.mark.slow
 def test_a_search_is_narrowed_by_role_and_time(page: Page) -> None:
     """A role and a time range leave the messages that they admit; a range of the past leaves none."""
     go(page, "#sessions")
@@ -218,6 +219,7 @@ def test_a_search_is_narrowed_by_role_and_time(page: Page) -> None:
     expect(page.get_by_text("Nothing found")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_sessions_are_listed_by_time(page: Page) -> None:
     """The list shows the sessions that were stored in the range of the address; a range of the past leaves none."""
     go(page, "#sessions")
@@ -231,6 +233,7 @@ def test_sessions_are_listed_by_time(page: Page) -> None:
     expect(rows.first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_session_is_renamed_and_found_by_its_title(page: Page, seeded: Seeded) -> None:
     """A title is shown as text on the page and in the list, leads to the session, and gives way to the derived one."""
     go(page, f"#sessions/{seeded.folded}")
@@ -254,6 +257,7 @@ def test_a_session_is_renamed_and_found_by_its_title(page: Page, seeded: Seeded)
     expect(heading).to_have_text(derived)
 
 
+@pytest.mark.slow
 def test_recall_is_explained(page: Page, seeded: Seeded, trace: Trace) -> None:
     """For a question each message that its words find is listed with what became of it, and leads to the log."""
     message = next(one for one in trace.messages.values() if one.view.role == "user" and "BUG-" in one.view.text)
@@ -292,6 +296,7 @@ def test_strips_have_the_colours_of_the_fates(page: Page, seeded: Seeded, trace:
     wait_until(page, lambda: read_colours(page, 1, count)[: len(newest)] == newest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", ["before", "after"])
 def test_a_cell_shows_the_message_beside_its_digest(page: Page, seeded: Seeded, trace: Trace, known: str) -> None:
     """A click on a folded message shows its text, and the digest of its range with its own lines marked.
@@ -323,6 +328,7 @@ def test_a_cell_shows_the_message_beside_its_digest(page: Page, seeded: Seeded, 
     expect(panel.locator(".digest-line.of-it").first).to_contain_text(f"#{seq}")
 
 
+@pytest.mark.slow
 def test_the_log_jumps_to_a_message(page: Page, seeded: Seeded, trace: Trace) -> None:
     """An address with a number shows that message in its place, selected, and read whole beside the list."""
     seq = len(trace.now.fates) - 8
@@ -387,6 +393,7 @@ def test_compacting_is_tried_dry_then_done(page: Page, dashboard: Dashboard, see
     expect(newest).to_contain_text("script")
 
 
+@pytest.mark.slow
 def test_a_degraded_compaction_is_retried(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A digest that the model could not write is shown with the reason, and a retry with a working model completes it.
 
@@ -419,6 +426,7 @@ def test_a_degraded_compaction_is_retried(page: Page, dashboard: Dashboard, seed
     assert dashboard.run(read_state) == "done"
 
 
+@pytest.mark.slow
 def test_a_running_compaction_is_cancelled(chromium: Browser, tmp_path: Path) -> None:
     """A compaction whose digest is being written is shown as running, and is cancelled after a question."""
     script = tmp_path / "slow.jsonl"
@@ -471,6 +479,7 @@ def test_the_inspector_adds_up_to_the_report(page: Page, dashboard: Dashboard, s
     assert json.dumps(request, indent=2, ensure_ascii=False).startswith(shown[:5000])
 
 
+@pytest.mark.slow
 def test_a_lower_limit_is_tried(page: Page, seeded: Seeded) -> None:
     """A preview at a lower limit fits it and writes nothing; one that no window fits says which would do."""
     go(page, f"#sessions/{seeded.folded}/window")
@@ -486,6 +495,7 @@ def test_a_lower_limit_is_tried(page: Page, seeded: Seeded) -> None:
     expect(page.locator(".figures")).to_contain_text("6,000")
 
 
+@pytest.mark.slow
 def test_verify_says_that_all_holds(page: Page, seeded: Seeded) -> None:
     """A verification shows its problems, or that there are none, and how much it checked."""
     go(page, f"#sessions/{seeded.folded}/compactions")
@@ -509,6 +519,7 @@ def test_a_branch_is_made_from_a_message(page: Page, dashboard: Dashboard, seede
     expect(page.locator(".session-head")).to_contain_text(f"{seq} messages")
 
 
+@pytest.mark.slow
 def test_sessions_follow_each_other(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A new session becomes the current one and leads back to the one before, which can be resumed."""
 
@@ -525,6 +536,7 @@ def test_sessions_follow_each_other(page: Page, dashboard: Dashboard, seeded: Se
     assert dashboard.run(find_current) == seeded.spare
 
 
+@pytest.mark.slow
 def test_what_happens_is_shown_as_it_happens(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A compaction by another client adds its strip to a page that is open."""
     go(page, f"#sessions/{seeded.spare}")
@@ -556,6 +568,7 @@ def test_hostile_texts_stay_texts(page: Page, seeded: Seeded) -> None:
         assert page.evaluate(WIDER_PX) <= 0
 
 
+@pytest.mark.slow
 def test_the_strips_are_walked_by_keyboard(page: Page, seeded: Seeded, trace: Trace) -> None:
     """Arrow keys move over messages and compactions and describe each; Enter opens a message; Tab moves on."""
     go(page, f"#sessions/{seeded.folded}")
@@ -578,6 +591,7 @@ def test_the_strips_are_walked_by_keyboard(page: Page, seeded: Seeded, trace: Tr
     expect(page.get_by_role("tab", name="Log")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_phone_shows_all_of_a_session(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
     """At a phone's width no view runs over its side, and a tap on a cell reads the message."""
     with dashboard.own_page(chromium, has_touch=True) as page:
@@ -616,6 +630,7 @@ def test_a_read_only_api_key_is_offered_no_writes(dashboard: Dashboard, chromium
         expect(page.get_by_text("This API key is read-only")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_long_log_is_drawn_from_its_runs(page: Page, seeded: Seeded) -> None:
     """A strip of 100,000 messages in 30,000 runs is drawn to its end, and its last message can be walked to."""
     count = 100_000

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Dashboard
 
+pytestmark = pytest.mark.slow
+
 _WIDER_PX = "document.documentElement.scrollWidth - innerWidth"
 _HOLD_FRAMES = """
 const waiting = [], { fetch: ask, requestAnimationFrame: draw, setTimeout: wait } = window;

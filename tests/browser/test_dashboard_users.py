@@ -115,6 +115,7 @@ def test_the_rail_finds_people_on_the_server(page: Page) -> None:
     expect(page.get_by_text("No user with this name")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_rail_holds_only_what_is_in_sight(page: Page) -> None:
     """Of hundreds of users only a few rows exist; End loads page after page, and the keyboard reaches the last one."""
     rail = page.get_by_role("listbox", name="Users")
@@ -132,6 +133,7 @@ def test_the_rail_holds_only_what_is_in_sight(page: Page) -> None:
     expect(last).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.slow
 def test_a_person_is_made_known_and_renamed(page: Page) -> None:
     """A new user is opened at once; a binding of another user is refused with a message; a rename shows in the rail."""
     page.get_by_role("button", name="New").click()
@@ -195,6 +197,7 @@ def test_an_item_is_added_edited_undone_and_deleted(page: Page) -> None:
     expect(page.get_by_role("link", name="The mast is of larch.")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_lost_race_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """The second person to save sees the saved version beside their own; nothing is lost until they choose."""
     id_ = add_item(dashboard, seeded, "The keel is of oak.")
@@ -213,6 +216,7 @@ def test_a_lost_race_shows_both_versions(dashboard: Dashboard, page: Page, seede
     assert read_item(dashboard, seeded, id_).statement == "The keel is of iron."
 
 
+@pytest.mark.slow
 def test_a_lost_delete_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """Deleting an item that was changed in the meantime shows both versions first and needs a second confirmation."""
     id_ = add_item(dashboard, seeded, "The sail is of canvas.")
@@ -235,6 +239,7 @@ def test_a_lost_delete_shows_both_versions(dashboard: Dashboard, page: Page, see
     assert read_item(dashboard, seeded, id_).status == "erased"
 
 
+@pytest.mark.slow
 def test_a_lost_undo_shows_both_versions(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """Undoing an item that was changed in the meantime shows both versions; the other change can be kept or undone."""
     page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the change at once
@@ -283,6 +288,7 @@ def test_a_dream_is_shown_and_reverted(page: Page, seeded: Seeded) -> None:
     expect(page.get_by_text("No topics")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_topic_is_read_and_deleted(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """A topic opens with what it says; once it is deleted, the list has it no more."""
 
@@ -301,6 +307,7 @@ def test_a_topic_is_read_and_deleted(dashboard: Dashboard, page: Page, seeded: S
     expect(link).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_dream_that_waits_is_approved(dashboard: Dashboard, page: Page) -> None:
     """Where dreams are reviewed, nothing changes until a person approves."""
 
@@ -343,6 +350,7 @@ def test_quarantine_holds_releases_and_erases(dashboard: Dashboard, page: Page, 
     expect(page.get_by_text("No quarantined items")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_memory_files_are_read_and_deleted(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """The files that an agent keeps are listed as it writes them, read on a click, and deleted after a question."""
     page.get_by_role("tab", name="Files").click()
@@ -362,6 +370,7 @@ def test_memory_files_are_read_and_deleted(dashboard: Dashboard, page: Page, see
     expect(page.get_by_text("No memory files")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """Erasing an item that was released in the meantime shows both versions and erases nothing."""
     page.route("**/api/stream*", lambda route: route.fulfill(status=502))  # else the page shows the release at once
@@ -382,6 +391,7 @@ def test_a_lost_release_says_what_became_of_it(dashboard: Dashboard, page: Page,
     expect(held.filter(has_text="/first")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_audit_lists_extractions_and_marks_deleted_sessions(page: Page, seeded: Seeded) -> None:
     """Each extraction has its counts and its session; one whose session was erased stays, marked and without a link."""
     page.get_by_role("tab", name="Extraction audit").click()
@@ -393,6 +403,7 @@ def test_the_audit_lists_extractions_and_marks_deleted_sessions(page: Page, seed
     expect(gone.get_by_role("link")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_an_export_has_its_name(page: Page, seeded: Seeded) -> None:
     """The export is saved as `memory_<uid>_<yyyymmdd>.json`, and is the user's memory."""
     with page.expect_download() as waiting:
@@ -427,6 +438,7 @@ def test_all_is_deleted_only_when_the_name_is_typed(dashboard: Dashboard, page: 
     expect(page.get_by_text("No items yet")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_address_that_names_nobody_says_so(page: Page) -> None:
     """An unknown or impossible user id shows a message and a button to try again."""
     for name in ("00000000-0000-4000-8000-000000000000", "no-uuid"):
@@ -435,6 +447,7 @@ def test_an_address_that_names_nobody_says_so(page: Page) -> None:
         expect(page.get_by_role("button", name="Try again")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_page_goes_on_when_the_server_is_back(dashboard: Dashboard, page: Page, seeded: Seeded) -> None:
     """While the server is away a banner says so and what was seen stays; afterwards the page loads what is new by itself."""
     page.context.set_offline(True)
@@ -450,6 +463,7 @@ def test_a_page_goes_on_when_the_server_is_back(dashboard: Dashboard, page: Page
     expect(page.get_by_text("cannot be reached")).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("seeded")
 def test_the_keyboard_alone_is_enough(dashboard: Dashboard, chromium: Browser) -> None:
     """Signing in, finding a person, opening an item, changing it and closing its dialog need no pointer."""
@@ -496,6 +510,7 @@ def test_the_keyboard_alone_is_enough(dashboard: Dashboard, chromium: Browser) -
         expect(page.get_by_role("tab", name="Extraction audit")).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.slow
 def test_a_phone_shows_a_list_then_a_person(dashboard: Dashboard, chromium: Browser, seeded: Seeded) -> None:
     """At 390 pixels every page fits; the rail fills the page, a person takes its place, and there is a way back."""
     with dashboard.own_page(chromium, viewport={"width": 390, "height": 800}, has_touch=True) as page:

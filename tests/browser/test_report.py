@@ -17,6 +17,8 @@ from everfold.core.compaction.record import Compaction
 from everfold.core.log.messages import Message
 from everfold.core.primitives.json_values import JsonObject
 
+pytestmark = pytest.mark.slow
+
 EVIL = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 1'> & \u2028 \ud800 \U0001f3fa"
 GROUPS = {"fixed": {"fixed"}, "head": {"head"}, "kept": {"kept", "running"}, "folded": {"digest", "rollup", "quote"}}
 

@@ -56,6 +56,7 @@ def _write_settings(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 async def test_the_client_is_generated_and_talks_with_a_server(client: Path, address: tuple[str, str]) -> None:
     """Types generated from the server's own document fit the client; it appends, reads a window, and hears events and errors."""
     url, key = address

@@ -59,6 +59,7 @@ def run_restricted(path: Path, power: str) -> tuple[int, str]:
     return len(lines) - 1, lines[-1]
 
 
+@pytest.mark.slow
 async def test_processes_that_append_at_once(tmp_path: Path) -> None:
     """Four processes append to one session, with windows between: nothing is lost or doubled, each keeps its order."""
     path = tmp_path / "log.db"

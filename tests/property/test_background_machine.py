@@ -763,7 +763,7 @@ class FileMachine(BackgroundMachine):
 
 
 _CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-QUICK = settings(max_examples=examples(60), stateful_step_count=30, deadline=None, suppress_health_check=_CHECKS)
+QUICK = settings(max_examples=examples(30), stateful_step_count=30, deadline=None, suppress_health_check=_CHECKS)
 THOROUGH = settings(max_examples=examples(600), stateful_step_count=50, deadline=None, suppress_health_check=_CHECKS)
 
 TestInMemory = BackgroundMachine.TestCase

@@ -9,7 +9,7 @@ import pytest
 from bench.material.logs import coding_log, one_turn_of_steps
 from bench.transcripts.reading import read_transcript
 from tests.support.playing import AIRLINE, CODING, TALKS, chain, conversations, play
-from tests.support.sizes import some
+from tests.support.sizes import every, some, spread
 
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.primitives.json_values import JsonObject
@@ -18,7 +18,7 @@ LIMITS = (2_500, 4_000, 8_000, 16_000, 64_000)
 OWN = sorted(path for path in (Path(__file__).parent.parent / "data" / "transcripts").iterdir() if path.is_file())
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", every(2, LIMITS))
 async def test_airline_conversations(real_data: Path, limit: int) -> None:
     """Each of a sample is shown within its limit, or the error names the smallest limit that works."""
     found = conversations(real_data, AIRLINE)
@@ -41,7 +41,7 @@ async def test_a_coding_session(real_data: Path, tmp_path: Path, limit: int) -> 
         assert (shown, refused) == (len(conversation.messages), 0)
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", every(2, LIMITS))
 async def test_long_talks(real_data: Path, limit: int) -> None:
     """A talk over many sessions holds, with a window now and then."""
     found = conversations(real_data, TALKS)
@@ -59,8 +59,7 @@ async def test_everything_chained(real_data: Path, tmp_path: Path, limit: int) -
     assert not refused
 
 
-@pytest.mark.parametrize("limit", [2_500, 8_000])
-@pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("path", "limit"), spread(OWN, [2_500, 8_000]))
 async def test_own_transcripts(path: Path, limit: int) -> None:
     """Thinking and parallel calls, reused ids, a log that the assistant opens, system messages in the middle hold."""
     for conversation in read_transcript(path).conversations:

@@ -81,7 +81,7 @@ async def fill(engine: Everfold, *, remembers: bool) -> str:
     return session.id
 
 
-@pytest.fixture(params=["plain", "structured"])
+@pytest.fixture(params=[pytest.param("plain", marks=pytest.mark.slow), "structured"])
 async def reopened(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Reopened]:
     """An engine that was opened over what another one has left, without memory and with it."""
     kind, settings = request.param, KINDS[request.param]

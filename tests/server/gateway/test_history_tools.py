@@ -11,6 +11,7 @@ import pytest
 from tests.server.gateway.conftest import PATHS, Gateway, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
 from tests.server.gateway.test_forms import FORMS, LONG, read_reply, write_results
+from tests.support.sizes import spread
 
 from everfold.core.conversations.replies import StreamedReply
 from everfold.core.log.wire import read_wire
@@ -26,8 +27,8 @@ WINDOW = ("messages", "input", "instructions", "system", "tools")
 SEARCH = ("h1", "history_search", '{"query": "kiln"}')
 READ = ("h2", "history_read", '{"first": 1}')
 LOOK = ("c1", "look", '{"key": "a"}')
-both_ways = pytest.mark.parametrize("is_streamed", [False, True])
 in_each_form = pytest.mark.parametrize("form", FORMS)
+in_each_way = pytest.mark.parametrize(("form", "is_streamed"), spread(FORMS, [False, True]))
 
 
 def names_of(body: Body) -> list[str]:
@@ -68,8 +69,7 @@ def check_valid(form: str, body: Body) -> None:
     assert CHECKS[form]({name: body[name] for name in WINDOW if name in body}) == []
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_calls_are_answered_and_not_seen(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:
@@ -102,8 +102,7 @@ async def test_calls_are_answered_and_not_seen(
         assert (await (await gateway.engine.session(id=session.id)).verify()).problems == ()
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_a_reply_that_calls_nothing_passes_as_it_came(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:
@@ -117,8 +116,7 @@ async def test_a_reply_that_calls_nothing_passes_as_it_came(
         assert names_of(provider.sent[0].body) == ["history_search", "history_read", "look"]
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_a_call_beside_the_clients_own(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:
@@ -146,8 +144,7 @@ async def test_a_call_beside_the_clients_own(
         assert [call.name for call in log[1].view.calls] == ["look"]
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_what_was_read_stays_for_the_turn(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:
@@ -203,8 +200,7 @@ async def test_a_name_that_the_client_uses_is_the_clients(tmp_path: Path, provid
         assert texts_and_calls(form, read_answer(form, answer))[1] == ["history_search"]
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_rounds_are_bounded(tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool) -> None:
     """A model that does nothing but read is stopped, and the client gets an end that names no call."""
     async with run_gateway(tmp_path / "g.db", provider.url, SETTINGS) as gateway:
@@ -217,8 +213,7 @@ async def test_rounds_are_bounded(tmp_path: Path, provider: PlayedProvider, form
         assert not any(word in answer.text for word in ("tool_use", '"tool_calls"'))
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_a_refusal_of_a_later_request(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:
@@ -258,8 +253,7 @@ async def test_a_client_that_leaves_in_a_later_answer(tmp_path: Path, provider: 
         assert [one.kind for one in shown] == ["user", "assistant"]
 
 
-@in_each_form
-@both_ways
+@in_each_way
 async def test_pages_of_what_was_folded_beside_recall(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:

@@ -127,7 +127,7 @@ async def talk_on(engine: Everfold, turns_count: int) -> tuple[int, int, list[st
     return len(sessions), len(calls), reasons
 
 
-@pytest.mark.parametrize("fault", ["", "refusal"])
+@pytest.mark.parametrize("fault", [pytest.param("", marks=pytest.mark.slow), "refusal"])
 async def test_rotation_folds_no_oftener(tmp_path: Path, fault: str) -> None:
     """A session that rotates at each compaction compacts, and asks the model, exactly as often as one that does not."""
     made: list[tuple[int, int, list[str]]] = []

@@ -2,12 +2,15 @@
 
 import gc
 
+import pytest
+
 from everfold.core.replacement.replacement import replaces
 from everfold.core.replacement.supersession import list_keys
 
 MOST_OBJECTS = 10_000
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_many_notes_stays_small() -> None:
     """However many notes were compared, few objects are left for Python to look at when it collects garbage."""
     gc.collect()

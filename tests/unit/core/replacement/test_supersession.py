@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.sizes import some
 
 from everfold.core.primitives.stepwise import finish
 from everfold.core.replacement.supersession import NEAR_COUNT, find_superseded_stepwise, list_current
@@ -151,7 +152,7 @@ def test_comparisons_grow_with_the_lines_and_not_with_their_square() -> None:
 
 def test_a_line_meets_at_most_so_many_older_ones_for_each_of_its_words() -> None:
     """However many lines share a subject, each is compared with a bounded number of the newest."""
-    lines = _make_lines(2_000)
+    lines = _make_lines(some(2_000, 600))
     most = sum(NEAR_COUNT * len(list_words(line.quote)) for line in lines)
     assert finish(find_superseded_stepwise(lines)).pairs_count <= most
 

@@ -96,6 +96,7 @@ class SeenError(Exception):
     """Every trait was seen."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [
