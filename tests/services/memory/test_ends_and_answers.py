@@ -138,3 +138,17 @@ async def test_no_other_answer_is_joined_to_a_question(question: str, answer: st
         memory = await engine.memory(user="ada", agent="guide")
         await session.append([user("Hello."), assistant(question), user(answer)])
         assert not any(item.statement.startswith("Asked ") for item in await memory.items())
+
+
+async def test_a_rule_that_was_taken_back_is_shown_no_more() -> None:
+    """Where the user takes a rule back, memory shows what holds now, and a rule of something else stays."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        await _say(session, "Never use emojis.", "Please always CC Carla.", "You can use emojis again.")
+        fresh = await session.new()
+        await _say(fresh, "Hello, my badge number is 4471.")
+        shown = await _show(fresh, "snapshot")
+        assert "Never use emojis" not in shown
+        assert "You can use emojis again" in shown
+        assert "always CC Carla" in shown

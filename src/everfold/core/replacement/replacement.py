@@ -37,6 +37,7 @@ from everfold.core.clauses.slots import (
 from everfold.core.replacement.attributes import gives_another_value
 from everfold.core.replacement.changed_values import is_changed
 from everfold.core.replacement.corrections import corrects, has_same_verb, is_denied
+from everfold.core.replacement.lifted_rules import lifts, list_lifted
 from everfold.core.replacement.other_kinds import is_of_another_kind
 from everfold.core.replacement.other_things import speaks_of_another
 from everfold.core.replacement.single_values import is_same_but_one
@@ -50,7 +51,7 @@ Source: own measurement, the endless log at a limit of 8,000."""
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def is_marked(text: str) -> bool:
     """Whether a statement says itself that it changes or corrects something."""
-    return bool(read_change(text).kinds) or says_change(text)
+    return bool(read_change(text).kinds) or says_change(text) or bool(list_lifted(text))
 
 
 def _has_same_condition(older: str, change: Change) -> bool:
@@ -75,6 +76,8 @@ def replaces(newer: str, older: str, *, is_saved: bool = False, is_near: bool = 
     change = read_change(newer)
     if newer == older or (change.is_idle and not _has_same_condition(older, change)):
         return False
+    if lifts(newer, older) or (lifts(older, newer) and not is_saved):
+        return True
     expanded = expand(older).strip()
     if gives_another_value(newer, older):
         return not is_saved or is_marked(newer)

@@ -229,3 +229,14 @@ def test_a_rollup_leaves_out_what_a_shown_message_corrects() -> None:
             pool, first_seq=1, last_seq=9, cap_tokens=200, estimate=estimate_text_tokens, beside=beside
         )
         assert ("4.90" in made.text) == is_quoted
+
+
+def test_a_rule_that_was_taken_back_does_not_stand() -> None:
+    """Of a rule and what takes it back only the later stands, and what takes back less stands with the rule, above it."""
+    lines = lines_of(
+        "Never use emojis.",
+        "Never book window seats for clients in winter.",
+        "You can use emojis again.",
+        "Window seats are fine again.",
+    )
+    assert [line.seq for line in compose(lines).lines] == [4, 3, 2]
