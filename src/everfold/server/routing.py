@@ -9,11 +9,15 @@ Source: everfold.core.access.repeats.
 
 import inspect
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 from starlette.routing import Match
 from starlette.types import Scope
@@ -36,13 +40,18 @@ _PARAMETER: Final[dict[str, object]] = {
     "schema": {"type": "string", "pattern": "^[ -~]+$", "maxLength": MOST_KEY_CHARS},
     "example": "3f6d1c1e-5b0a-4f8e-9a53-0c1d2e3f4a5b",
 }
+RENAMED: Final[Mapping[str, str]] = {"event": "compaction"}
+"""Old query name, new one."""
 Fields = Mapping[str, object]
 """The fields of an answer by name; the route's schema says how each is shown."""
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class OnceRoute(APIRoute):
-    """A route whose writes may be repeated. The first line of its docstring is its summary in the reference."""
+    """A route that refuses unknown query names, and whose writes may be repeated.
+
+    The first line of its docstring is its summary in the reference.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
@@ -71,6 +80,8 @@ class OnceRoute(APIRoute):
 
         async def handle_once(request: Request) -> Response:
             key: ApiKey | None = getattr(request.state, "key", None)
+            if key is not None and request.scope["query_string"] and self.path.startswith("/api/"):
+                self._refuse_unknown(request)
             name = request.headers.get(HEADER)
             if name is None or key is None or request.method in _READS:
                 return await handle(request)
@@ -78,10 +89,40 @@ class OnceRoute(APIRoute):
 
         return handle_once
 
+    @cached_property
+    def query_names(self) -> frozenset[str]:
+        """The names in a query that the route takes."""
+        return frozenset(_list_query_names(self.dependant))
+
+    def _refuse_unknown(self, request: Request) -> None:
+        unknown = sorted({*request.query_params} - self.query_names)
+        if unknown:
+            raise RequestValidationError(
+                [{"type": "extra_forbidden", "loc": ("query", name), "msg": self._tell_known(name)} for name in unknown]
+            )
+
+    def _tell_known(self, unknown: str) -> str:
+        new = RENAMED.get(unknown)
+        if new in self.query_names:
+            return f"is now {new}"
+        return f"unknown; this route takes {', '.join(sorted(self.query_names)) or 'no query'}"
+
 
 def make_router(tag: str) -> APIRouter:
     """A router for one subject, by whose name the reference groups its routes."""
     return APIRouter(tags=[tag], route_class=OnceRoute, responses=PROBLEMS, default_response_class=ExactAnswer)
+
+
+def _list_query_names(dependant: Dependant) -> Iterator[str]:
+    """The names that a route and all that it depends on read from the query, those of a model one by one."""
+    for field in dependant.query_params:
+        model = field.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            yield from model.model_fields
+        else:
+            yield field.alias
+    for inner in dependant.dependencies:
+        yield from _list_query_names(inner)
 
 
 async def _answer_once(request: Request, key: ApiKey, name: str, handle: Handler) -> Response:
