@@ -12,8 +12,10 @@ import psycopg
 import pytest
 from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, wait_until
 
+from everfold.adapters.postgres import replicas as telling
 from everfold.adapters.postgres.replicas import PostgresReplicas
 from everfold.core.access.api_keys import ApiKeyId
+from everfold.core.observation.events import MessagesAppended, WorkFailed
 from everfold.errors import ConflictError
 from everfold.ports.replicas import SharedSettings
 from everfold.server.app import make_app
@@ -194,3 +196,64 @@ async def test_a_reader_that_waits_is_let_go_at_the_end(database_url: str) -> No
     await asyncio.sleep(0)  # it waits now
     await replicas.close()
     assert await hearing == []
+
+
+async def test_a_change_of_which_no_word_came_is_taken_all_the_same(both: Both, database_url: str) -> None:
+    """What was written without a word to anybody holds at a server soon after."""
+    replicas = PostgresReplicas(database_url)
+    try:
+        await replicas.write_settings(b'{"guide": {"instructions": "Be brief."}}', expected_version=0)
+    finally:
+        await replicas.close()
+    await wait_until(lambda: "Be brief." in str(both.other.runtime.settings.agents.get("guide")))
+
+
+async def test_a_server_whose_file_is_broken_hears_on(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A settings file that cannot be read is told of once; events are heard, and the settings taken once it can be read."""
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "other.toml"
+    config.write_text("", "utf-8")
+    async with (
+        open_runtime(database_url, settings=INLINE) as one,
+        open_runtime(database_url, settings=INLINE, config=config) as other,
+    ):
+        told = other.engine.events(changes=True)
+        config.write_text("[broken", "utf-8")
+        await one.change_agent("guide", {"instructions": "Be brief."})
+        async with asyncio.timeout(PATIENCE_SECS):
+            while not isinstance(event := await anext(told), WorkFailed):
+                pass
+            assert event.name == "shared settings"
+            session = await one.engine.session(user="default")
+            await session.append({"role": "user", "content": "Berth 7."})
+            while not isinstance(event := await anext(told), MessagesAppended):
+                assert not isinstance(event, WorkFailed)
+            config.write_text("", "utf-8")
+            await wait_until(lambda: "Be brief." in str(other.settings.agents.get("guide")))
+
+
+async def test_what_could_not_be_read_is_not_forgotten(
+    both: Both, database_url: str, server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a transaction elsewhere on the server holds back is heard after its end, whole, however long that takes."""
+    del both
+    monkeypatch.setattr(telling, "KEPT_SECS", 0.0)
+    monkeypatch.setattr(telling, "FORGET_SECS", 0.0)
+    teller, reader = PostgresReplicas(database_url), PostgresReplicas(database_url)
+    try:
+        await reader.hear(wait_secs=0)
+        with psycopg.connect(server_url) as open_one:
+            open_one.execute("SELECT pg_current_xact_id()")
+            for number in range(5):
+                await teller.tell([str(number).encode()])
+            assert await reader.hear(wait_secs=0.1) == []
+        async with asyncio.timeout(PATIENCE_SECS):
+            heard: list[bytes] = []
+            while len(heard) < 5:
+                heard += await reader.hear(wait_secs=1)
+        assert heard == [str(number).encode() for number in range(5)]
+    finally:
+        await teller.close()
+        await reader.close()

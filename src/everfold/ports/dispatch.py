@@ -62,6 +62,11 @@ class JobQueue(Protocol):
         """
         ...
 
+    @property
+    def is_working(self) -> bool:
+        """Whether the database knows this process as a worker."""
+        ...
+
     async def count(self) -> dict[str, int]:
         """How many jobs wait (`todo`) and run (`doing`).
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from everfold.ports.tracing import NO_TRACER
 from everfold.server.metrics import watch
 from everfold.server.runtime import Runtime
 from everfold.services.telling.relay import Relay
+from everfold.services.telling.stream import tell_failed_work
 
 
 @asynccontextmanager
@@ -63,8 +65,14 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         yield
         return
     await runtime.take_shared()
-    feed = runtime.engine.admin.memories.stream.feed
-    runtime.relay = Relay(feed, runtime.replicas, limiter=runtime.limiter, take_settings=runtime.take_shared)
+    stream = runtime.engine.admin.memories.stream
+    runtime.relay = Relay(
+        stream.feed,
+        runtime.replicas,
+        limiter=runtime.limiter,
+        take_settings=runtime.take_shared,
+        on_error=partial(tell_failed_work, stream),
+    )
     relaying = asyncio.create_task(runtime.relay.run(), name="everfold relay")
     try:
         yield

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -18,7 +19,7 @@ from everfold.config import Overrides, Settings
 from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
-from everfold.errors import UnauthenticatedError
+from everfold.errors import StoreError, UnauthenticatedError
 from everfold.ports.replicas import Replicas, SharedSettings
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
@@ -56,6 +57,8 @@ class Runtime:
         tracer: Takes a span for each request.
         replicas: The other servers and workers over the same store; None where there can be none.
         relay: Tells them what is done here, and here what they do.
+        is_worker: Whether this process is there to do jobs.
+        shared_version: Of the shared settings that this one goes by; 0 for none.
         limiter: Holds keys to their rate; None where there is no bound.
         guesses: Holds those who try keys to theirs; None where there is no bound.
         streams: How many event streams each key has open.
@@ -80,6 +83,8 @@ class Runtime:
     tracer: Tracer = NO_TRACER
     replicas: Replicas | None = None
     relay: Relay | None = None
+    shared_version: int = 0
+    is_worker: bool = False
     limiter: Limiter | None = field(init=False)
     guesses: Guesses | None = field(init=False)
     streams: StreamCounts = field(init=False)
@@ -103,6 +108,12 @@ class Runtime:
         """Whether people reach it by https."""
         return (self.settings.server.public_url or "").startswith("https://")
 
+    @property
+    def can_work(self) -> bool:
+        """Whether it does what it is there for, as far as the queue of jobs goes."""
+        queue = self.engine.admin.background.queue
+        return not self.is_worker or (queue is not None and queue.is_working)
+
     async def change_agent(self, agent: str, changes: Mapping[str, object]) -> None:
         """Have an agent be otherwise from now on, and keep it so. Errors as in `agents_file`.
 
@@ -115,7 +126,8 @@ class Runtime:
                 settings = await self._change_for_all(self.replicas, agent, changes)
             self._go_by(settings)
         if self.relay is not None:
-            await self.relay.tell_settings()
+            with suppress(StoreError):  # it is changed, and the others look by themselves
+                await self.relay.tell_settings()
 
     async def _change_for_all(self, replicas: Replicas, agent: str, changes: Mapping[str, object]) -> Settings:
         shared = await replicas.read_settings()
@@ -124,16 +136,19 @@ class Runtime:
         read = partial(read_changed, self.config, agents, self.overrides, changed=(agent, changes))
         settings = await to_thread.run_sync(read)
         await replicas.write_settings(json.dumps(agents).encode(), expected_version=shared.version)
+        self.shared_version = shared.version + 1
         return settings
 
     async def take_shared(self) -> None:
-        """Go by what servers over the same store have changed of agents. Errors as in `read_changed`."""
+        """Go by what servers over the same store have changed of agents, where it is new. Errors as in `read_changed`."""
         if self.replicas is None:
             return
         async with self.changing:
-            agents = _read_agents(await self.replicas.read_settings())
-            if agents:
+            shared = await self.replicas.read_settings()
+            if shared.version != self.shared_version:
+                agents = _read_agents(shared)
                 self._go_by(await to_thread.run_sync(read_changed, self.config, agents, self.overrides))
+                self.shared_version = shared.version
 
     def _go_by(self, settings: Settings) -> None:
         self.settings = settings

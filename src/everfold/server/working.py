@@ -22,6 +22,7 @@ async def work(
         on_ready: Told the address once jobs are done and requests are answered.
     """
     settings = runtime.settings.workers
+    runtime.is_worker = True
     working = asyncio.create_task(
         runtime.engine.admin.work(
             concurrency=settings.concurrency if concurrency is None else concurrency,

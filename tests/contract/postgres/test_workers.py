@@ -13,12 +13,14 @@ from bench.material.logs import endless_log
 from tests.support.waiting import SECS, until
 
 import everfold
-from everfold.adapters.dispatch.queue import SCHEMA
+from everfold.adapters.dispatch.queue import SCHEMA, JobQueue, open_queue
 from everfold.config import Overrides
 from everfold.core.observation.events import CompactionClaimed
+from everfold.core.primitives.ids import SessionId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
-from everfold.ports.jobs import AttemptCompaction, WakeSession
+from everfold.ports.dispatch import DoJob
+from everfold.ports.jobs import AttemptCompaction, DreamRange, ExtractSession, Job, WakeSession
 from everfold.services.turns.do_job import do_job
 from everfold.session import Session
 from everfold.testing.kit.fakes import FakeSource
@@ -175,3 +177,65 @@ async def test_an_engine_without_a_queue_is_no_worker(database_url: str) -> None
         assert await engine.admin.count_jobs() == {}
         with pytest.raises(InvalidInputError, match=r"workers\.enabled"):
             await engine.admin.work()
+
+
+async def test_what_a_worker_cannot_finish_waits_again(database_url: str) -> None:
+    """A job that outlasts the drain of its worker waits for another one, which does it; two ranges of a session both wait."""
+    queue = await open_queue(database_url, on_error=lambda _name, error: pytest.fail(str(error)))
+    job = ExtractSession(session_id=SessionId("ses_1"))
+    begun, done = asyncio.Event(), asyncio.Event()
+
+    async def hang(_: Job) -> None:
+        begun.set()
+        await asyncio.sleep(SECS)
+
+    async def do(found: Job) -> None:
+        assert found == job
+        done.set()
+
+    try:
+        await queue.defer(job)
+        await _work_until(queue, hang, begun)
+        assert await queue.count() == {"todo": 1, "doing": 0}
+        await _work_until(queue, do, done)
+        assert await queue.count() == {"todo": 0, "doing": 0}
+        for first in (1, 11, 1):
+            await queue.defer(DreamRange(session_id=SessionId("ses_1"), first_seq=first, last_seq=first + 9))
+        assert await queue.count() == {"todo": 2, "doing": 0}
+    finally:
+        await queue.close()
+
+
+async def _work_until(queue: JobQueue, do: DoJob, told: asyncio.Event) -> None:
+    """Be a worker until something has happened, and end without waiting for what runs."""
+    working = asyncio.create_task(queue.work(do, concurrency=2, heartbeat_secs=0.2, drain_secs=0.2))
+    async with asyncio.timeout(SECS):
+        await told.wait()
+    working.cancel()
+    with suppress(asyncio.CancelledError):
+        await working
+
+
+async def test_a_worker_that_cannot_use_the_queue_says_so(database_url: str, server_url: str) -> None:
+    """A worker that the queue refuses is none, and tells why, once for one reason; with the right given back it is one."""
+    told: list[tuple[str, str]] = []
+    queue = await open_queue(database_url, on_error=lambda name, error: told.append((name, str(error))))
+    with psycopg.connect(server_url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+        connection.execute("ALTER TABLE procrastinate_workers RENAME TO away")
+        working = asyncio.create_task(
+            queue.work(lambda _: asyncio.sleep(0), concurrency=1, heartbeat_secs=0.1, drain_secs=0.1)
+        )
+        try:
+            async with asyncio.timeout(SECS):
+                await until(lambda: len(told) >= 2)
+                await asyncio.sleep(0.5)
+                assert not queue.is_working
+                assert sorted(name for name, _ in told) == ["rescue", "worker"]
+                assert all("procrastinate_workers" in reason for _, reason in told)
+                connection.execute("ALTER TABLE away RENAME TO procrastinate_workers")
+                await until(lambda: queue.is_working)
+        finally:
+            working.cancel()
+            with suppress(asyncio.CancelledError):
+                await working
+            await queue.close()

@@ -22,6 +22,7 @@ from procrastinate.connector import BaseConnector
 from procrastinate.jobs import Job as QueuedJob
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
+from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import InsufficientPrivilege, RaiseException
@@ -79,6 +80,7 @@ class JobQueue:
         self._path = path
         self._on_error = on_error
         self._do: DoJob | None = None
+        self._told: dict[str, str] = {}
         self._running: set[int] = set()
         self._lost: set[int] = set()
         self._manager = app.job_manager = _Manager(app.connector)
@@ -94,7 +96,7 @@ class JobQueue:
             finally:
                 self._running.discard(job_id)
 
-        self._app.task(name=_name_task(kind), pass_context=True)(run)
+        self._app.task(name=_name_task(kind), pass_context=True, retry=_WhatWasStopped())(run)
 
     async def _try(self, job: Job) -> None:
         if self._do is None:
@@ -111,11 +113,12 @@ class JobQueue:
             StoreUnavailableError: the database does not serve.
         """
         values = {name: value for name, value in asdict(job).items() if name != "kind"}
-        deferrer = self._app.configure_task(_name_task(type(job)), lock=_find_lock(job), queueing_lock=job.name)
+        place = _name_place(job)
+        deferrer = self._app.configure_task(_name_task(type(job)), lock=_find_lock(job), queueing_lock=place)
         manager = self._app.job_manager
         with self._translated(), suppress(exceptions.AlreadyEnqueued):
             # Asked first, since a refusal is an error in the server's log, and windows defer what is due again and again.
-            if not list(await manager.list_jobs_async(queueing_lock=job.name, status="todo")):
+            if not list(await manager.list_jobs_async(queueing_lock=place, status="todo")):
                 await deferrer.defer_async(**values)
 
     async def work(self, do: DoJob, *, concurrency: int, heartbeat_secs: float, drain_secs: float) -> None:
@@ -128,7 +131,7 @@ class JobQueue:
         rescuing = asyncio.create_task(self._rescue_forever(heartbeat_secs), name="everfold rescue")
         try:
             while True:
-                with suppress(StoreError), self._translated():  # a lost database ends a worker, and comes back
+                with self._telling("worker"), self._translated():  # a lost database ends a worker, and comes back
                     await self._app.run_worker_async(
                         concurrency=concurrency,
                         fetch_job_polling_interval=min(LOOK_SECS, heartbeat_secs),
@@ -138,6 +141,7 @@ class JobQueue:
                         stalled_worker_timeout=3 * heartbeat_secs,
                         shutdown_graceful_timeout=drain_secs,
                     )
+                self._manager.is_registered = False
                 await asyncio.sleep(heartbeat_secs)
         finally:
             rescuing.cancel()
@@ -145,9 +149,21 @@ class JobQueue:
 
     async def _rescue_forever(self, heartbeat_secs: float) -> None:
         while True:
-            with suppress(StoreError):  # asked again the next time
+            with self._telling("rescue"):  # asked again the next time
                 await self.rescue(silent_secs=3 * heartbeat_secs)
             await asyncio.sleep(heartbeat_secs)
+
+    @contextmanager
+    def _telling(self, name: str) -> Iterator[None]:
+        """Within it, a database that does not serve is told of when that begins and when the reason changes, not raised."""
+        try:
+            yield
+        except StoreError as error:
+            if self._told.get(name) != str(error):
+                self._on_error(name, error)
+            self._told[name] = str(error)
+        else:
+            self._told.pop(name, None)
 
     async def rescue(self, *, silent_secs: float) -> int:
         """Have the jobs of dead workers, and lost ones of our own, done again, which lets go of their sessions.
@@ -184,6 +200,11 @@ class JobQueue:
         except exceptions.UniqueViolation:
             await manager.finish_job(job, status=Status.FAILED, delete_job=True)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether the database knows this process as a worker."""
+        return self._manager.is_registered
+
     async def count(self) -> dict[str, int]:
         """How many jobs there are, by what becomes of them: `todo`, `doing`.
 
@@ -213,11 +234,13 @@ class _Manager(JobManager):
     def __init__(self, connector: BaseConnector) -> None:
         super().__init__(connector)
         self.worker_ids: set[int] = set()
+        self.is_registered = False
 
     async def register_worker(self) -> int:
         """As there."""
         worker_id = await super().register_worker()
         self.worker_ids.add(worker_id)
+        self.is_registered = True
         return worker_id
 
     async def finish_job(self, job: QueuedJob, status: Status, delete_job: bool) -> None:  # noqa: FBT001 - as there
@@ -227,6 +250,14 @@ class _Manager(JobManager):
         except exceptions.ConnectorException as error:
             if not isinstance(error.__cause__, RaiseException):
                 raise
+
+
+class _WhatWasStopped(BaseRetryStrategy):
+    """A job that a worker could not finish before it ended waits again, for another worker."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: QueuedJob) -> RetryDecision | None:  # noqa: ARG002
+        """As there."""
+        return RetryDecision(retry_in={"seconds": 0}) if isinstance(exception, asyncio.CancelledError) else None
 
 
 async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
@@ -266,6 +297,11 @@ def _add_options(url: str) -> str:
 
 def _name_task(kind: type[Job]) -> str:
     return f"everfold.{kind.__name__}"
+
+
+def _name_place(job: Job) -> str:
+    """What one job at most waits for: its name, and the messages where it is about some."""
+    return f"{job.name} #{job.first_seq}-{job.last_seq}" if isinstance(job, DreamRange) else job.name
 
 
 def _find_lock(job: Job) -> str:

@@ -25,7 +25,8 @@ from everfold.ports.replicas import SharedSettings
 T = TypeVar("T")
 
 KEPT_SECS: Final = 300.0
-"""How long a row is kept: a reader that was cut off for longer has missed something. Source: own choice."""
+"""How long a row is kept: a reader that was cut off for longer has missed something. A row that a long transaction elsewhere on
+the server has held back is kept for `FORGET_SECS` at least after it could be read. Source: own choice."""
 
 FORGET_SECS: Final = 60.0
 """How often a process deletes old rows."""
@@ -46,6 +47,7 @@ class PostgresReplicas:
         self._reading = _Line(url, self._path, channel="everfold_told")
         self._place: tuple[int, int] | None = None
         self._forgot_at = 0.0
+        self._settled: int | None = None
         self._is_closing = False
 
     async def tell(self, contents: Sequence[bytes]) -> None:
@@ -54,12 +56,18 @@ class PostgresReplicas:
         def write(database: Database) -> None:
             with database.transaction():
                 if time.monotonic() - self._forgot_at > FORGET_SECS:
-                    database.run("forget_told", kept=round(KEPT_SECS * 1_000_000))
+                    self._forget(database)
                     self._forgot_at = time.monotonic()
                 database.run_each("tell_others", [(self._name, content) for content in contents])
                 database.rows("wake_others")
 
         await self._writing.call(write)
+
+    def _forget(self, database: Database) -> None:
+        """Delete old rows; none that could not be read when it was looked at the last time."""
+        if self._settled is not None:
+            database.run("forget_told", kept=round(KEPT_SECS * 1_000_000), settled=self._settled)
+        self._settled = _find_end(database)
 
     async def hear(self, *, wait_secs: float) -> list[bytes]:
         """See the port. The first call begins with what is told from now on."""
@@ -67,7 +75,7 @@ class PostgresReplicas:
 
     def _read(self, database: Database, wait_secs: float) -> list[bytes]:
         if self._place is None:
-            self._place = (cast("int", (database.row("find_told_end") or (0,))[0]), 0)
+            self._place = (_find_end(database), 0)
         ends_at = time.monotonic() + wait_secs
         while not (rows := self._read_page(database)) and (left := ends_at - time.monotonic()) > 0:
             if self._is_closing:
@@ -110,6 +118,11 @@ class PostgresReplicas:
         """See the port. A call of `hear` that waits ends at its next look."""
         self._is_closing = True
         await asyncio.gather(self._writing.close(), self._reading.close())
+
+
+def _find_end(database: Database) -> int:
+    """The transaction before which all have ended."""
+    return cast("int", (database.row("find_told_end") or (0,))[0])
 
 
 class _Line:

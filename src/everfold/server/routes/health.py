@@ -27,11 +27,16 @@ async def tell_live() -> Health:
 @router.get(
     "/health/ready",
     dependencies=[Depends(let_anybody)],
-    responses={503: {"model": Health, "description": "The store does not serve, or the server is stopping."}},
+    responses={
+        503: {
+            "model": Health,
+            "description": "The store does not serve, the server is stopping, or a worker gets no jobs.",
+        }
+    },
 )
 async def tell_ready(runtime: Context, response: Response) -> Health:
-    """Tell whether the server is ready: the store answers, and the server is not stopping."""
-    if not runtime.stopping.is_set():
+    """Tell whether the server is ready: the store answers, the server is not stopping, and a worker is known to the queue."""
+    if not runtime.stopping.is_set() and runtime.can_work:
         try:
             await runtime.engine.get_user()
         except StoreError:

@@ -10,13 +10,13 @@ What a process did in the last tenth of a second before it was killed is told no
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Final, Protocol
 
 from everfold.core.access.api_keys import ApiKeyId
 from everfold.core.observation.events import Event, EventsDropped
 from everfold.core.observation.telling import event_to_bytes, find_event
-from everfold.errors import StoreError
+from everfold.errors import EverfoldError, StoreError
+from everfold.ports.dispatch import OnError
 from everfold.ports.replicas import Replicas
 from everfold.services.telling.feed import Feed
 
@@ -52,16 +52,26 @@ class Relay:
         feed: Of its engine.
         replicas: The others.
         limiter: Holds API keys to their rate; None where there is no bound.
-        take_settings: Has this process go by the shared settings as they are now.
+        take_settings: Has this process go by the shared settings as they are now; does nothing where they are the same.
+        on_error: Told of settings that cannot be taken, when that begins and when the reason changes.
     """
 
     def __init__(
-        self, feed: Feed, replicas: Replicas, *, limiter: Rates | None, take_settings: Callable[[], Awaitable[None]]
+        self,
+        feed: Feed,
+        replicas: Replicas,
+        *,
+        limiter: Rates | None,
+        take_settings: Callable[[], Awaitable[None]],
+        on_error: OnError,
     ) -> None:
         self._feed = feed
         self._replicas = replicas
         self._limiter = limiter
         self._take_settings = take_settings
+        self._on_error = on_error
+        self._refused = ""
+        self._looks_at = 0.0
         self._own = feed.subscribe(changes=True)
 
     async def run(self) -> None:
@@ -96,14 +106,19 @@ class Relay:
         return events
 
     async def _hear_forever(self) -> None:
+        now = asyncio.get_running_loop().time
         while True:
             try:
                 contents = await self._replicas.hear(wait_secs=HEAR_SECS)
             except StoreError:
                 await asyncio.sleep(LOST_SECS)
+                self._looks_at = 0.0  # what was told meanwhile may be lost
                 continue
             for content in contents:
                 await self._hear(json.loads(content))
+            if now() >= self._looks_at:
+                await self._look_at_settings()
+                self._looks_at = now() + HEAR_SECS
 
     async def _hear(self, value: Mapping[str, object]) -> None:
         match value:
@@ -112,12 +127,22 @@ class Relay:
                     for key_id, count in counts.items():
                         self._limiter.spend(ApiKeyId(key_id), count)
             case {"kind": "settings_changed"}:
-                with suppress(StoreError):  # read again at the next change
-                    await self._take_settings()
+                self._looks_at = 0.0
             case _:
                 event = find_event(value)
                 if event is not None:
                     self._feed.take_other(event, besides=self._own)
+
+    async def _look_at_settings(self) -> None:
+        """Go by the shared settings, also where word of a change was lost. What cannot be taken is looked at again."""
+        try:
+            await self._take_settings()
+        except EverfoldError as error:
+            if str(error) != self._refused:
+                self._on_error("shared settings", error)
+            self._refused = str(error)
+        else:
+            self._refused = ""
 
 
 def _write(kind: str, **fields: object) -> bytes:

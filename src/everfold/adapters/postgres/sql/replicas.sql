@@ -5,7 +5,7 @@ INSERT INTO told (told_by, content) VALUES (?, ?);
 SELECT pg_notify('everfold_told', '');
 
 -- name: forget_told
-DELETE FROM told WHERE told_at < now_micros() - :kept;
+DELETE FROM told WHERE told_at < now_micros() - :kept AND xid < CAST(CAST(:settled AS TEXT) AS XID8);
 
 -- name: find_told_end
 -- Where everything before has ended.
