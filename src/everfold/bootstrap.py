@@ -21,7 +21,7 @@ from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.sources.refreshing import AllowedSource
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.engine import Everfold
-from everfold.errors import InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.dispatch import Dispatcher, JobQueue
 from everfold.ports.hooks import Hooks
 from everfold.ports.models import Model
@@ -103,6 +103,7 @@ async def open(  # noqa: A001 - `everfold.open` is what a user types
     store = await open_store(place, clock=clock)
     queue: JobQueue | None = None
     try:
+        await _require_whole(store, place)
         if loaded.embed.model is not None:
             await store.require_search()
         queue = await _open_queue(place, stream) if loaded.workers.enabled else None
@@ -421,6 +422,16 @@ async def open_store(url: str, *, clock: Clock | None = None) -> Store:
         return await _open_postgres(url)
     shown = hide_in_addresses(url)
     raise InvalidInputError(f"the store url {shown!r} has an unknown form; expected {_FORMS}")
+
+
+async def _require_whole(store: Store, url: str) -> None:
+    """Refuse the target of a copy that was stopped: it may lack anything."""
+    from everfold.adapters.sql.copy_store import SqlCopying
+
+    if isinstance(store, SqlCopying) and await store.is_copy_begun():
+        raise ConflictError(
+            f"the store {hide_in_addresses(url)} is an unfinished copy: run `everfold store copy` with the same two stores again"
+        )
 
 
 async def _open_postgres(url: str) -> Store:

@@ -50,6 +50,9 @@ async def fill(url: str) -> None:
         memory = await engine.memory(user="ada")
         await memory.add("Ada's locker 7 has the code 4711.")
         await engine.admin.api_keys.make("desk", "user:ada")
+        newest = await engine.session(user="bob", agent="gone")
+        await newest.append({"role": "user", "content": "Forget that I was here."})
+        await engine.erase_session(newest.id)
 
 
 async def read_all(url: str) -> list[object]:
@@ -114,6 +117,7 @@ async def test_a_copy_is_the_same_store(urls: dict[str, list[str]], pair: tuple[
         await session.append({"role": "user", "content": "Still there?"})
         fresh = await engine.session(user="carl")
         await fresh.append({"role": "user", "content": "Hello."})
+        await engine.erase_session(fresh.id)  # its key is none that the source has erased
         assert (await session.verify()).is_sound
 
 
@@ -147,7 +151,8 @@ async def test_a_copy_that_was_stopped_goes_on(urls: dict[str, list[str]]) -> No
     assert await read_all(target) == seen
 
 
-async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize("written", ["append", "revoke"])
+async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]], written: str) -> None:
     """A target that holds something, and a source that was written since or meanwhile, are refused, and say what to do."""
     source, target = name_pair(urls, ("file", "file"))
     await fill(source)
@@ -155,9 +160,16 @@ async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]]) -> None
         with pytest.raises(ConflictError, match="the target is not empty: its table users has rows"):
             await copy_store(old, other, lambda _what, _count: None)
 
-    async def write() -> None:
+    async def append() -> None:
         async with everfold.open(source) as engine:
             await (await engine.session(user="ada", agent="helper")).append({"role": "user", "content": "One more."})
+
+    async def revoke() -> None:
+        async with everfold.open(source) as engine:
+            [key] = await engine.admin.api_keys.list_api_keys()
+            await engine.admin.api_keys.revoke(key.id)
+
+    change = {"append": append, "revoke": revoke}[written]
 
     def stop(what: str, _count: int) -> None:
         if what == "sessions":
@@ -166,6 +178,9 @@ async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]]) -> None
     async with both(source, target) as (old, new):
         with pytest.raises(StoppedError):
             await copy_store(old, new, stop)
-        await write()
+        with pytest.raises(ConflictError, match="is an unfinished copy"):
+            async with everfold.open(target):
+                pass
+        await change()
         with pytest.raises(ConflictError, match="the source was written since this copy began"):
             await copy_store(old, new, lambda _what, _count: None)

@@ -1,11 +1,12 @@
 """Copying a whole store: the steps, and the methods of a store that they are made of."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from everfold.adapters.sql import copying
 from everfold.adapters.sql.connections import Connections, reads, reads_at_once, writes, writes_placed
-from everfold.adapters.sql.copying import Table, get_key, match_tables
+from everfold.adapters.sql.copying import TOLD_BY_REVISIONS, Table, get_key, match_tables
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError
 
@@ -21,6 +22,7 @@ class SqlCopying(Connections):
     read_page = reads(copying.read_page)
     find_last_key = reads(copying.find_last_key)
     list_session_keys = reads(copying.list_sessions)
+    is_copy_begun = reads(copying.is_copy_begun)
     begin_copy = writes(copying.begin_copy)
     write_page = writes(copying.write_page)
     index_messages = writes_placed(copying.index_messages)
@@ -41,16 +43,28 @@ async def copy_store(source: SqlCopying, target: SqlCopying, tell: Tell) -> dict
         ConflictError: the target holds something else, or the source was written since the copy began.
     """
     tables = match_tables(await source.list_tables(), await target.list_tables())
-    fingerprint = await source.take_fingerprint(tables)
+    totals = await source.take_fingerprint(tables)
+    fingerprint = f"{totals}; rows {await _hash_rows(source, tables)}"
     indexed_key = await target.begin_copy(tables, fingerprint)
     counts = {table.name: await _copy_table(source, target, table, tell) for table in tables}
     await _index(target, indexed_key, tell)
-    if await source.take_fingerprint(tables) != fingerprint:
+    if f"{await source.take_fingerprint(tables)}; rows {await _hash_rows(source, tables)}" != fingerprint:
         raise ConflictError(
             "the source was written while it was copied; stop its writers and copy it into a new database"
         )
-    await target.end_copy(tables, fingerprint)
+    await target.end_copy(tables, totals)
     return counts
+
+
+async def _hash_rows(source: SqlCopying, tables: Sequence[Table]) -> str:
+    """What tells that no row was changed of the tables whose changes show nowhere else."""
+    found = hashlib.sha256()
+    for table in tables:
+        after = None
+        while table.name not in TOLD_BY_REVISIONS and (rows := await source.read_page(table, after)):
+            found.update(repr(rows).encode("utf-8", "surrogatepass"))
+            after = get_key(table, rows[-1])
+    return found.hexdigest()
 
 
 async def _copy_table(source: SqlCopying, target: SqlCopying, table: Table, tell: Tell) -> int:

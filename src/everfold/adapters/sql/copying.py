@@ -34,8 +34,12 @@ COPY_TABLE: Final = "store_copy"
 NOT_COPIED: Final = frozenset(
     {COPY_TABLE, "migrations", "leases", "message_words", "item_words", "session_owners", "told"}
 )
-MAY_LACK: Final = frozenset({"vectors", "vector_spaces", "shared_settings"})
-"""Tables that not every database has."""
+TOLD_BY_REVISIONS: Final = frozenset(
+    "messages digests client_messages client_tails items item_revisions item_evidence topics topic_revisions memory_audit memory_files"
+    " model_calls turn_recalls extractions vectors vector_spaces known_requests".split()
+)
+"""Tables of which a change shows in the number of their rows or in the revisions of their session or user; the others can be
+changed without either, and are read whole to see it."""
 MADE: Final[Mapping[tuple[str, str], Callable[[Mapping[str, SqlValue]], SqlValue]]] = {
     ("users", "folded"): lambda row: fold_name(cast("str", row["name"])),
     ("memory_audit", "action"): lambda row: audit_from_bytes(unpack_row(cast("bytes", row["content"]))).action,
@@ -93,13 +97,14 @@ def _make_table(name: str, columns: Sequence[tuple[str, int]]) -> Table:
 def match_tables(source: Sequence[Table], target: Sequence[Table]) -> list[Table]:
     """The tables that are copied, each with the columns that both have, and those that are made for the target.
 
+    A table that only one of them has is of another program, or of what only one database keeps.
+
     Raises:
-        CorruptStoreError: one of the two lacks a table or a column that the other has.
+        CorruptStoreError: a table lacks a column that it has in the other store.
     """
     new = {table.name: table for table in target}
     both = [(table, new[table.name]) for table in source if table.name in new]
-    differing = ({table.name for table in source} ^ set(new)) - MAY_LACK
-    differing |= {
+    differing = {
         old.name
         for old, other in both
         for column in set(old.columns) ^ set(other.columns)
@@ -120,10 +125,15 @@ def match_tables(source: Sequence[Table], target: Sequence[Table]) -> list[Table
 
 
 def take_fingerprint(database: Database, tables: Sequence[Table]) -> str:
-    """What tells that nothing was written since: the rows of each table, and the sums of all revisions."""
+    """The rows of each table, and the sums of all revisions."""
     counts = [(table.name, database.query(table.write("SELECT count(*) FROM {name}"))[0][0]) for table in tables]
     totals = [("revisions", total) for total in database.row("sum_revisions") or ()]
     return "; ".join(f"{name} {int(str(number))}" for name, number in (*counts, *totals))
+
+
+def is_copy_begun(database: Database) -> bool:
+    """Whether a store is the target of a copy that is not whole."""
+    return any(name == COPY_TABLE for name, *_ in database.list_columns())
 
 
 def begin_copy(database: Database, tables: Sequence[Table], fingerprint: str) -> int:
@@ -132,7 +142,7 @@ def begin_copy(database: Database, tables: Sequence[Table], fingerprint: str) ->
     Raises:
         ConflictError: there is something in it that is not of a copy of this source.
     """
-    if any(name == COPY_TABLE for name, *_ in database.list_columns()):
+    if is_copy_begun(database):
         begun, indexed_key = cast("tuple[str, int]", database.row("read_copy"))
         if begun != fingerprint:
             raise ConflictError(

@@ -18,6 +18,11 @@ SELECT CAST(column_name AS TEXT), CAST(data_type AS TEXT)
 FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = :table;
 
+-- name: skip_erased_keys
+-- A key of an erased session is never given again.
+SELECT setval(pg_get_serial_sequence('sessions', 'key'), max(key))
+FROM (SELECT key FROM sessions UNION ALL SELECT key FROM erased_sessions) AS given;
+
 -- name: list_made_keys
 -- The columns whose numbers the database gives itself.
 SELECT CAST(column_name AS TEXT)
