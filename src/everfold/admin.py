@@ -26,6 +26,7 @@ from everfold.ports.usage import UsageStore
 from everfold.services.access.answer_once import Requests
 from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
+from everfold.services.check_arguments import checked
 from everfold.services.forgetting.prove_absent import WordPlace, prove_absent
 from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
@@ -63,6 +64,7 @@ MOST_PREVIEW_BYTES = 64_000
 """Longer messages are not read for a line."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admin:
     """API keys, lists over all users, pending work, and checks of the store. Get one from `Everfold.admin`."""

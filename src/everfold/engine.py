@@ -26,6 +26,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.services.access.api_keys import ApiKeys
 from everfold.services.access.users import Users
+from everfold.services.check_arguments import checked
 from everfold.services.forgetting.port_memory import export_memory, import_memory
 from everfold.services.forgetting.wipe import ErasedSession, Wiped, erase_session, wipe_user
 from everfold.services.memory.memory_files import MemoryFiles
@@ -56,6 +57,7 @@ DRAIN_SECS = 5.0
 """How long closing waits for work that runs: extractive digests take less, a model's is gone on with later."""
 
 
+@checked
 class Everfold:
     """A context and memory engine over one store. Make one with `everfold.open`."""
 
@@ -626,6 +628,6 @@ def _parse_bindings(bindings: Sequence[str]) -> list[Binding]:
 
 
 def _name(value: str, what: str) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if not value.strip():
         raise InvalidInputError(f"the {what} must be a name that is not empty, got {value!r}")
     return value

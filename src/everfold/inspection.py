@@ -16,6 +16,7 @@ from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.frames import continuity_note
 from everfold.core.windows.rendering import Provider
 from everfold.ports.system import Clock
+from everfold.services.check_arguments import checked
 from everfold.services.inspection.inspect_session import Inspector, LogStrips
 from everfold.services.inspection.replay import Replay
 from everfold.services.inspection.strips import preview_strip
@@ -27,6 +28,7 @@ from everfold.services.sessions.list_compactions import find_own_compaction
 from everfold.services.turns.background import Background
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection(Inspector):
     """One session for operators: its state, compactions and calls, with retry, cancel and replay.

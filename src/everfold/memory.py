@@ -18,6 +18,7 @@ from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.searching import plan_query
 from everfold.errors import ForbiddenError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
+from everfold.services.check_arguments import checked
 from everfold.services.dreams.diff_dream import TopicDiff, diff_dream
 from everfold.services.forgetting.forget import AgentForgotten
 from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
@@ -52,6 +53,7 @@ class AgentIndex:
     items_count: int
 
 
+@checked
 class Memory:
     """The memory of one user, as the user or as one agent sees it.
 

@@ -24,6 +24,7 @@ from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.check_arguments import checked
 from everfold.services.compaction.refresh import Refreshed
 from everfold.services.forgetting.erase import Erased, erase_message
 from everfold.services.forgetting.retract import Retracted, retract_messages
@@ -72,6 +73,7 @@ READ_COUNT: Final = 50
 """So many messages of a batch are read between two turns of the event loop: some milliseconds."""
 
 
+@checked
 class Session:
     """One append-only log between a user and an agent.
 
@@ -169,8 +171,6 @@ class Session:
         Raises:
             InvalidInputError: the title is not a text.
         """
-        if not isinstance(title, str):
-            raise InvalidInputError(f"the title must be a text, got {type(title).__name__}")
         if self._live.opening is None:
             await self._live.reload(self._store)
         await self._switcher.opener.set_title(self._live, clean_title(title))
@@ -610,8 +610,6 @@ def _name_in_batch(client_id: str | None, index: int, count: int) -> str | None:
     The first one has the append's own, so that it is never stored twice; the others name the size of their batch, so
     that another batch is not taken for the same.
     """
-    if client_id is not None and not isinstance(client_id, str):
-        raise InvalidInputError(f"client_id must be a text, got {type(client_id).__name__}; give its text")
     return client_id if client_id is None or index == 1 else f"{client_id}/{index}/{count}"
 
 

@@ -123,7 +123,7 @@ async def test_counts_that_are_none(engine: Everfold, count: int) -> None:
     """A count that is no positive whole number is refused, and nothing is retracted."""
     session = await engine.session()
     await session.append(talk(1))
-    with pytest.raises(InvalidInputError, match="retract takes a number"):
+    with pytest.raises(InvalidInputError, match=r"retract takes a number|count must be a whole number"):
         await session.retract(count)
     assert len(await session.messages()) == 2
 

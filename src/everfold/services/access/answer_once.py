@@ -14,8 +14,10 @@ from everfold.core.access.repeats import (
 from everfold.ports.access import AccessStore
 from everfold.ports.system import Clock
 from everfold.ports.writing import Written
+from everfold.services.check_arguments import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
     """The writes that carried a key, of one store. See `everfold.core.access.repeats`.

@@ -24,6 +24,7 @@ from everfold.errors import ConflictError, InvalidInputError, NotFoundError, Sto
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
 from everfold.services.access.users import Users
+from everfold.services.check_arguments import checked
 
 FIRST_NAME: Final = "first"
 """The name of the key that a new store begins with."""
@@ -45,6 +46,7 @@ class MadeApiKey:
     key: ApiKey
 
 
+@checked
 @dataclass(slots=True, kw_only=True)
 class ApiKeys:
     """The keys of one store."""

@@ -15,6 +15,7 @@ from everfold.core.windows.reports import WindowReport, count_report, count_show
 from everfold.core.windows.suffixes import list_suffix
 from everfold.ports.browsing import SessionFigures
 from everfold.ports.stores import Store
+from everfold.services.check_arguments import checked
 from everfold.services.inspection.strips import DatedStrip, get_strip, list_strips
 from everfold.services.sessions.list_compactions import (
     find_own_compaction,
@@ -97,6 +98,7 @@ class Standing:
     calibration: Calibration
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspector:
     """Looks into one session."""

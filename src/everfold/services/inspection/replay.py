@@ -23,6 +23,7 @@ from everfold.core.windows.prefix import count_stable_bytes, list_parts
 from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
 from everfold.ports.stores import Store
+from everfold.services.check_arguments import checked
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.append import append_once
@@ -195,6 +196,7 @@ class _Tally:
                 pass
 
 
+@checked
 class Replay:
     """One replay of messages into one session. Run `turns` to its end, then ask for the `report`."""
 

@@ -31,6 +31,7 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.errors import ConflictError, EverfoldError, InvalidInputError, LimitError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
+from everfold.services.check_arguments import checked
 from everfold.services.memory.tool_answers import ToolAnswer, get_text, tell_error
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -53,6 +54,7 @@ COMMANDS: Final = ("view", "create", "str_replace", "insert", "delete", "rename"
 _Decide = Callable[[], Awaitable[_Edit]]
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFiles:
     """The files of one agent for one user. Each edit gives the sentence that its caller, a model, is told.

@@ -25,6 +25,7 @@ from everfold.core.primitives.origins import Origin
 from everfold.core.text.frames import fence_within
 from everfold.core.text.searching import plan_query
 from everfold.errors import EverfoldError, InvalidInputError, LimitError, NotFoundError
+from everfold.services.check_arguments import checked
 from everfold.services.memory.history_tools import HistoryTools
 from everfold.services.memory.remember import Remembered, Rememberer
 from everfold.services.memory.tool_answers import (
@@ -51,6 +52,7 @@ _SKIP: Final = ToolAnswer(
 )
 
 
+@checked
 class MemoryTools:
     """The tools of one agent for one user.
 

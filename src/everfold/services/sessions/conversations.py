@@ -13,6 +13,7 @@ from everfold.core.log.client_lists import ClientList, ClientListChange, ClientM
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.ports.conversations import ConversationStore
 from everfold.ports.memory import MemoryStore
+from everfold.services.check_arguments import checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class KnownList:
     client_list: ClientList
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversations:
     """The clients' lists of one store."""
