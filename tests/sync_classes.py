@@ -22,6 +22,7 @@ CLASSES = {
     "Replay": ("everfold.services.inspection.replay",),
     "ApiKeys": ("everfold.services.access.api_keys",),
     "Requests": ("everfold.services.access.answer_once",),
+    "Conversations": ("everfold.services.sessions.conversations",),
     "UsageStore": ("everfold.ports.usage",),
     "LeaseStore": ("everfold.ports.leases",),
 }

@@ -11,8 +11,10 @@ from everfold.core.access.repeats import KeptAnswer, KnownRequest
 from everfold.core.access.users import DEFAULT_NAME, User
 from everfold.core.compaction.folding import Digest, Fold
 from everfold.core.compaction.record import Compaction
+from everfold.core.conversations.hashes import GivenMessage
 from everfold.core.log.budget import UsableBudget
 from everfold.core.log.calibration import Calibration
+from everfold.core.log.client_lists import ClientList, ClientListChange, ClientMessage
 from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.sdk_objects import SdkObject
@@ -69,7 +71,7 @@ from everfold.services.memory.memory_files import MemoryFiles
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.memory.read_audit import AuditPage
 from everfold.services.memory.tool_answers import DEFAULT_COUNT, ToolAnswer
-from everfold.services.sessions.conversations import Conversations
+from everfold.services.sessions.conversations import Conversations, KnownList
 from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.read import Page
 from everfold.services.sessions.search import SearchHit
@@ -909,9 +911,9 @@ class SyncAdmin(Blocking[Admin]):
         return SyncRequests(self.wrapped.requests, self._portal)
 
     @property
-    def conversations(self) -> Conversations:
+    def conversations(self) -> "SyncConversations":
         """What clients of a gateway hold of sessions."""
-        return self.wrapped.conversations
+        return SyncConversations(self.wrapped.conversations, self._portal)
 
     @property
     def usage(self) -> "SyncUsageStore":
@@ -1725,6 +1727,48 @@ class SyncRequests(Blocking[Requests]):
     def is_untouched(self, written: Written) -> bool:
         """Whether it is certain that a piece of work wrote nothing."""
         return self._run(self.wrapped.is_untouched, written)
+
+
+class SyncConversations(Blocking[Conversations]):
+    """`Conversations` with methods that block."""
+
+    def find(self, user_id: UserId, agent_id: AgentId, seed: bytes, given: Sequence[GivenMessage]) -> list[KnownList]:
+        """The lists that a request's list may go on from, the newest session first.
+
+        Those are found by the longest beginning that is known, or else by the last three messages of a known list. Both
+        are looked for where the beginning is not of the whole known list, since a client may have cut its middle.
+        """
+        return self._call(self.wrapped.find, user_id, agent_id, seed, given)
+
+    def read(self, session_id: SessionId) -> KnownList:
+        """What the client of a session holds.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        return self._call(self.wrapped.read, session_id)
+
+    def read_epoch(self, user_id: UserId) -> int:
+        """The epoch of a user, which every erase and wipe of theirs raises."""
+        return self._call(self.wrapped.read_epoch, user_id)
+
+    def keep(
+        self, session_id: SessionId, before: ClientList, messages: Sequence[ClientMessage], *, seed: bytes
+    ) -> ClientList:
+        """Keep what the client of a session holds now; gives it. Only what differs from before is written.
+
+        Raises:
+            ConflictError: the list is another than before; read it again.
+        """
+        return self._call(self.wrapped.keep, session_id, before, messages, seed=seed)
+
+    def write(self, session_id: SessionId, change: ClientListChange) -> None:
+        """Write a change of what the client of a session holds.
+
+        Raises:
+            ConflictError: the list is another than it was; read it again.
+        """
+        self._call(self.wrapped.write, session_id, change)
 
 
 class SyncUsageStore(Blocking[UsageStore]):

@@ -1,15 +1,19 @@
 """The sync face: the async one, call by call, on a thread of its own that ends with it."""
 
+import inspect
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 import everfold
-from everfold import Settings
+from everfold import Settings, sync_classes
+from everfold.core.log.client_lists import ClientMessage
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.observation.events import SessionSwitched
 from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
@@ -317,3 +321,39 @@ def test_keys_block_too(url: str) -> None:
         assert engine.admin.api_keys.check(made.secret).id == made.key.id
         assert [key.id for key in engine.admin.api_keys.list_api_keys()] == [made.key.id]
         assert engine.admin.api_keys.revoke("desk").revoked_at is not None
+
+
+def list_types(hint: object) -> Iterator[type]:
+    """The classes that a type is made of."""
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for argument in get_args(hint):
+        yield from list_types(argument)
+
+
+def test_nothing_that_it_gives_is_async() -> None:
+    """No method or property of the sync face gives an object with async methods."""
+    faces = [cls for name, cls in vars(sync_classes).items() if name.startswith("Sync")]
+    assert len(faces) > 10
+    waits: set[str] = set()
+    for face in faces:
+        for name, member in vars(face).items():
+            method = member.fget if isinstance(member, property) else member
+            if not inspect.isfunction(method):
+                continue
+            for given in list_types(get_type_hints(method).get("return")):
+                if any(map(inspect.iscoroutinefunction, vars(given).values())):
+                    waits.add(f"{face.__name__}.{name} gives {given.__name__}")
+    assert not waits
+
+
+def test_conversations_block_too(url: str) -> None:
+    """What the clients of a gateway hold is read and kept through the sync face."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session()
+        session.create()
+        kept = ClientMessage(content=b"1" * 16, kind="said", seq=1, chain=b"2" * 16)
+        conversations = engine.admin.conversations
+        before = conversations.read(session.id).client_list
+        after = conversations.keep(session.id, before, [kept], seed=b"3" * 16)
+        assert conversations.read(session.id).client_list == after
