@@ -1,10 +1,19 @@
-"""What the page on architecture names exists."""
+"""What the page on architecture names exists, and is what a message passes."""
 
 import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
+
+import everfold
+from everfold.testing.kit.builders import talk
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "architecture.md"
 PACKAGE = PAGE.parents[1] / "src" / "everfold"
@@ -15,6 +24,11 @@ PLACE = re.compile(rf"(?:(?:{FOLDERS})(?:/\w+)*|\w+)(?:\.py)?|(?:{FOLDERS})(?:/\
 
 QUOTES = QUOTED.findall(PAGE.read_text("utf-8"))
 NAMES = [it for it in QUOTES if NAME.fullmatch(it)]
+PASSED = [
+    it
+    for it in QUOTED.findall(PAGE.read_text("utf-8").partition("## How a message passes")[2].partition("\n## ")[0])
+    if NAME.fullmatch(it) and ":" in it and not it.startswith("everfold.ports.")  # a port is only a type
+]
 PLACES = [
     it for it in QUOTES if re.match(rf"(?:{FOLDERS})/", it) or (it.endswith(".py") and not it.startswith("tests/"))
 ]
@@ -47,3 +61,36 @@ def test_the_page_names_functions_and_places() -> None:
     """The page holds both kinds of names, so that these tests cannot pass by finding none."""
     assert len(NAMES) > 12
     assert len(PLACES) > 12
+
+
+@contextmanager
+def list_called() -> Iterator[set[str]]:
+    """The functions of Everfold that are called within it, in any thread that begins there."""
+    called: set[str] = set()
+
+    def note(frame: FrameType, event: str, _given: Any) -> None:
+        if event == "call" and str(module := frame.f_globals.get("__name__")).startswith("everfold"):
+            called.add(f"{module}:{frame.f_code.co_qualname}")
+
+    before, before_threads = sys.getprofile(), threading.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield called
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before_threads)
+
+
+@pytest.mark.anyio
+async def test_a_message_passes_what_the_page_names() -> None:
+    """Whatever function or class the page puts on the way of a message is called when messages are appended and folded."""
+    with list_called() as called:
+        async with everfold.open("memory://", settings={"compaction": {"synchronous": True}}) as engine:
+            session = await engine.session(limit=4000)
+            for wire in talk(40):
+                await session.append(wire)
+                (await session.window()).render("openai")
+            assert await session.inspect.compactions()
+    assert len(PASSED) > 10
+    assert [name for name in PASSED if not any(it == name or it.startswith(f"{name}.") for it in called)] == []

@@ -237,14 +237,6 @@ def read_cursor(database: Database, user_id: UserId, agent_id: AgentId) -> int:
     return cast("int", rows[0][0]) if rows else 0
 
 
-def _run_owned(database: Database, name: str, user_id: UserId, agent_id: AgentId, **values: SqlValue) -> int:
-    """Run a statement about a user and an agent; how many rows it changed, none where nothing is stored for them."""
-    user_key, agent_key = find_user_key(database, user_id), find_agent_key(database, agent_id)
-    if user_key is None or agent_key is None:
-        return 0
-    return database.run(name, user_key=user_key, agent_key=agent_key, **values)
-
-
 # --- what sessions keep, and the audit --------------------------------------------------------------------------------
 
 

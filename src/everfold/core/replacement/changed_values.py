@@ -119,11 +119,6 @@ def _has_changed(told: str, words: frozenset[str], frame: Frame) -> bool:
     )
 
 
-def _tells_change(newer: str) -> bool:
-    """Whether a statement says that something has changed or was wrong, in more than "now"."""
-    return compile_pattern(CHANGE).search(newer.lower()) is not None or CORRECTS.search(newer) is not None
-
-
 _HAS_NONE: Final = re.compile(r"(?i)\b(?:has|have|is|are|with) no\b")
 
 
