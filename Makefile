@@ -2,6 +2,7 @@
 
 # The newest Python that fits: `make PYTHON=python3.12 ...` takes another. Its first call makes .venv with it.
 PYTHON ?= $(firstword $(shell sh requirements/pythons.sh))
+NO_PYTHON := make: no Python from 3.11 to 3.14 with its venv module was found; install one
 VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := $(BIN)/uv
@@ -53,7 +54,8 @@ nightly: lint ## Every check, and every test at full size, the slow ones too: be
 	@TESTS_AT_FULL_SIZE=1 $(TEST) -m "" --timeout 1800
 
 test-all: ## Run the tests on every Python from 3.11 to 3.14 that is installed, each in an environment of its own
-	@set -e; for python in $$(sh requirements/pythons.sh --all); do \
+	@set -e; pythons=$$(sh requirements/pythons.sh --all); test -n "$$pythons" || { echo "$(NO_PYTHON)" >&2; exit 1; }; \
+	for python in $$pythons; do \
 		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 		echo "test-all: Python $$version"; \
 		$(MAKE) --no-print-directory check PYTHON=$$python VENV=.venv-$$version; \
@@ -153,7 +155,7 @@ clean: ## Remove the environment and everything that was generated
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.uv: requirements/uv.txt
-	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "make: no Python from 3.11 to 3.14 with its venv module was found; install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "$(NO_PYTHON); or name it: make PYTHON=/path/to/python" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@

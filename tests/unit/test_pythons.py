@@ -1,5 +1,6 @@
 """`make` takes the newest Python that fits and is there, and says so when there is none."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -66,3 +67,13 @@ def test_make_says_that_there_is_none(project: Path, tmp_path: Path) -> None:
     assert ran.returncode
     assert "no Python from 3.11 to 3.14" in ran.stderr
     assert "PYTHON=/path/to/python" in ran.stderr
+
+
+def test_all_pythons_are_not_none(project: Path, tmp_path: Path) -> None:
+    """Without a Python that fits, the tests of all of them fail and say what to do, instead of passing by trying none."""
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    make = [str(shutil.which("make")), "--no-print-directory", "PYTHON=", "test-all"]
+    ran = subprocess.run(make, env=environment, cwd=project, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode
+    assert "make: no Python from 3.11 to 3.14 with its venv module was found; install one\n" in ran.stderr
