@@ -12,7 +12,7 @@ from everfold.core.log.appending import Incoming
 from everfold.core.log.calibration import Calibration, observe, raise_for_context_error
 from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.responses import group_items
-from everfold.core.log.sdk_objects import SdkObject, to_wire
+from everfold.core.log.sdk_objects import SdkObject, require_message, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.titles import clean_title
 from everfold.core.primitives.ids import SessionId
@@ -57,7 +57,7 @@ def as_batch(messages: object) -> list[Wire]:
     """One message, or several, as a list, with SDK objects as JSON.
 
     Raises:
-        InvalidInputError: it is neither a JSON object nor a list of them.
+        InvalidInputError: it is neither a JSON object nor a list of them, or one of them is a part of a message.
     """
     if isinstance(messages, Mapping | SdkObject):
         messages = [messages]
@@ -65,7 +65,9 @@ def as_batch(messages: object) -> list[Wire]:
         raise InvalidInputError(
             f"append takes a message, a JSON object (a dict), or a list of them; got {type(messages).__name__}"
         )
-    wires = [cast("Wire", to_wire(message)) for message in messages]  # what is no message is refused when it is read
+    wires = [cast("Wire", to_wire(message)) for message in messages]  # what is no JSON is refused when it is read
+    for wire in wires:
+        require_message(wire)
     return list(group_items(wires))
 
 

@@ -112,14 +112,47 @@ def test_a_dict_without_objects_is_the_same() -> None:
     assert to_wire(deep) is deep
 
 
-async def test_an_answer_that_is_no_message(engine: Everfold) -> None:
-    """A whole completion is no message, and is refused as any other JSON without a role."""
+def completion(*choices: dict[str, Any]) -> Any:
+    """A whole completion of OpenAI's with these messages as its choices."""
     from openai.types.chat import ChatCompletion
 
+    listed = [{"index": at, "finish_reason": "stop", "message": it} for at, it in enumerate(choices)]
+    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": listed}
+    return ChatCompletion.model_validate(body)
+
+
+@pytest.mark.parametrize("take", [lambda it: it, lambda it: it.choices[0], lambda it: it.choices])
+async def test_a_completion_stands_for_its_message(engine: Everfold, take: Callable[[Any], Any]) -> None:
+    """A whole completion with one choice, and the choice itself, are stored as its message."""
     session = await engine.session()
-    whole = ChatCompletion.model_validate(
-        {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
-    )
-    with pytest.raises(InvalidInputError):
+    await session.append([user("Where is berth 7?")])
+    await session.append(take(completion({"role": "assistant", "content": "At the north quay."})))
+    assert (await read_wires(session))[1] == {"role": "assistant", "content": "At the north quay."}
+
+
+@pytest.mark.parametrize("count", [0, 2])
+async def test_a_completion_that_is_not_one_message(engine: Everfold, count: int) -> None:
+    """A completion with no choice or several is refused, and the error says what to append."""
+    session = await engine.session()
+    whole = completion(*[{"role": "assistant", "content": "North."}] * count)
+    with pytest.raises(InvalidInputError, match=rf"{count} choices.*append `completion.choices\[0\].message`"):
         await session.append(whole)
+    assert await read_wires(session) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda: anthropic_reply().content, 'block of type \'thinking\'.*"role": ..., "content"'),
+        (lambda: anthropic_reply().content[2], "block of type 'tool_use'"),
+        (lambda: BLOCKS[2], "block of type 'tool_use'"),
+        (lambda: {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}, "block of type 'image_url'"),
+        (lambda: completion({"role": "assistant", "content": "a"}).model_dump(), r"append its `choices\[0\].message`"),
+    ],
+)
+async def test_what_is_no_message(engine: Everfold, given: Callable[[], Any], told: str) -> None:
+    """What holds a message, or belongs into one, is refused, and the error says what to append instead."""
+    session = await engine.session()
+    with pytest.raises(InvalidInputError, match=told):
+        await session.append(given())
     assert await read_wires(session) == []

@@ -31,7 +31,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     "assistant": "assistant",
 }
 _TEXTS: Final = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
-_PARTS: Final = ("input_text", "output_text", "input_image", "input_file", "input_audio")
+PARTS: Final = ("input_text", "output_text", "input_image", "input_file", "input_audio")
 """The types of content parts that only this form has. A tuple, since a type that is looked for may be anything."""
 _WORDS: Final = frozenset({"reasoning", "compaction"})
 """The types of items of one word; all others, those of tomorrow too, are words joined by `_`."""
@@ -46,7 +46,7 @@ def is_responses(wire: Mapping[str, object]) -> bool:
     if wire.get("object") == "response":
         return isinstance(wire.get("output"), list)
     content = wire.get("content")
-    if isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in _PARTS for part in content):
+    if isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in PARTS for part in content):
         return True
     kind = wire.get("type")
     if kind == "message":
