@@ -156,3 +156,30 @@ async def test_what_is_no_message(engine: Everfold, given: Callable[[], Any], to
     with pytest.raises(InvalidInputError, match=told):
         await session.append(given())
     assert await read_wires(session) == []
+
+
+SPOKEN: dict[str, Any] = {"id": "audio_1", "data": "UklGRg==" * 9, "expires_at": 1, "transcript": "At the north quay."}
+
+
+async def test_a_spoken_reply(engine: Everfold) -> None:
+    """The words of an audio reply are read, found and shown in every form; the recording is stored and not sent back."""
+    session = await engine.session()
+    await session.append([user("Where is berth 7?")])
+    message = completion({"role": "assistant", "content": None, "audio": SPOKEN}).choices[0].message
+    await session.append(message)
+    assert (await read_wires(session))[1] == {"role": "assistant", "audio": SPOKEN}
+    assert (await session.read(2)).text == "At the north quay."
+    assert [hit.seq for hit in await session.search("north quay")] == [2]
+    window = await session.window()
+    request = window.render("openai")
+    assert request["messages"][1] == {"role": "assistant", "content": "At the north quay."}
+    assert check_openai_request(request) == []
+    assert "At the north quay." in str(window.render("anthropic"))
+
+
+async def test_a_recording_without_words(engine: Everfold) -> None:
+    """A recording that has no transcript is named by its id, as a request takes it."""
+    session = await engine.session()
+    await session.append([user("Sing."), {"role": "assistant", "content": None, "audio": {**SPOKEN, "transcript": ""}}])
+    request = (await session.window()).render("openai")
+    assert request["messages"][1]["audio"] == {"id": "audio_1"}

@@ -42,7 +42,21 @@ def read_extras(wire: JsonObject) -> JsonObject:
     """What a message in OpenAI's form has beside what is read of it. Anthropic takes nothing there but role and content."""
     if wire.keys() <= _OPENAI_KEYS:
         return {}
-    return {key: value for key, value in wire.items() if key not in _OPENAI_KEYS}
+    extras = {key: value for key, value in wire.items() if key not in _OPENAI_KEYS}
+    if isinstance(audio := extras.pop("audio", None), dict) and not read_transcript(wire) and "id" in audio:
+        extras["audio"] = {"id": audio["id"]}  # a request takes nothing else of it
+    return extras
+
+
+def read_transcript(wire: JsonObject) -> str:
+    """What a spoken reply says; empty where it has no transcript.
+
+    The window shows these words instead of the recording: a request names it by an id, which the provider refuses once it
+    has expired. Source: the reference of chat completions, `audio.expires_at` of a message.
+    """
+    audio = wire.get("audio")
+    transcript = audio.get("transcript") if isinstance(audio, dict) else None
+    return transcript if isinstance(transcript, str) else ""
 
 
 def read_part_extras(part: Part, form: str) -> JsonObject:

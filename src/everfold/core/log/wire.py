@@ -7,7 +7,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 
-from everfold.core.log.extras import read_extras
+from everfold.core.log.extras import read_extras, read_transcript
 from everfold.core.log.messages import (
     CallPart,
     DocumentPart,
@@ -141,6 +141,8 @@ def _read_openai(wire: JsonObject) -> MessageView:
     role = _role_of(wire, _OPENAI_ROLES, "OpenAI")
     content = wire.get("content")
     parts: list[Part] = [_openai_result(wire, content)] if role == "tool" else _openai_content(content)
+    if role == "assistant" and (transcript := read_transcript(wire)):
+        parts.append(TextPart(text=transcript))
     refusal = wire.get("refusal")
     if refusal is not None:
         parts.append(TextPart(text=_text_of(refusal, "refusal")))
