@@ -5,14 +5,19 @@
 there is iterated with `for` here. What all of them do is here.
 """
 
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
-from contextlib import AbstractAsyncContextManager, ExitStack
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
+from contextvars import Context
+from threading import RLock, Thread
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+import anyio
+from anyio.from_thread import BlockingPortal
 
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, StoreUnavailableError
 from everfold.services.telling.feed import Subscription
 
 T = TypeVar("T")
@@ -20,11 +25,73 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 
+class Portal(BlockingPortal):
+    """The way to an engine's thread, which knows when it has ended."""
+
+    is_stopped = False
+
+    async def stop(self, cancel_remaining: bool = False) -> None:  # noqa: FBT001, FBT002 - as it is inherited
+        """Take no more calls, and end the thread."""
+        self.is_stopped = True
+        await super().stop(cancel_remaining)
+
+    def ask(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
+        """What an async function gives on the thread.
+
+        Raises:
+            StoreUnavailableError: the engine was closed, or the program ends, and the thread with it.
+        """
+        if sys.is_finalizing():
+            raise StoreUnavailableError("the program ends; nothing more can be asked of its engine")
+        try:
+            future: Future[R] = self.start_task_soon(work)
+        except RuntimeError as error:
+            if self.is_stopped:
+                raise StoreUnavailableError("the engine was closed; open it again") from error
+            raise
+        return future.result()
+
+
+class PortalThread:
+    """A thread with an event loop, within `with`; a program that ends without leaving it is not held up.
+
+    The thread is a daemon, as the one of anyio's `start_blocking_portal`. That one is also stopped when it is collected,
+    which waits for ever once the interpreter ends.
+    """
+
+    def __init__(self) -> None:
+        self._started: Future[Portal] = Future()
+        # A context of its own: a program with an event loop may open an engine too.
+        self._thread = Thread(target=Context().run, args=(self._run,), name="everfold-engine", daemon=True)
+
+    def __enter__(self) -> Portal:
+        self._thread.start()
+        return self._started.result()
+
+    def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: object) -> None:
+        portal = self._started.result()
+        with suppress(RuntimeError):  # it has stopped already
+            portal.call(portal.stop, kind is not None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            anyio.run(self._serve)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is raised where the portal is waited for
+            if not self._started.done():
+                self._started.set_exception(error)
+
+    async def _serve(self) -> None:
+        async with Portal() as portal:
+            self._started.set_result(portal)
+            await portal.sleep_until_stopped()
+
+
 class Blocking(Generic[T]):
     """An object of the async face whose methods block."""
 
-    def __init__(self, wrapped: T, portal: BlockingPortal) -> None:
-        self._opened: tuple[T, BlockingPortal] | None = (wrapped, portal)
+    def __init__(self, wrapped: T, portal: Portal) -> None:
+        self._opened: tuple[T, Portal] | None = (wrapped, portal)
 
     @property
     def wrapped(self) -> T:
@@ -32,10 +99,10 @@ class Blocking(Generic[T]):
         return self._require_open()[0]
 
     @property
-    def _portal(self) -> BlockingPortal:
+    def _portal(self) -> Portal:
         return self._require_open()[1]
 
-    def _require_open(self) -> tuple[T, BlockingPortal]:
+    def _require_open(self) -> tuple[T, Portal]:
         if self._opened is None:
             raise ConflictError(
                 "the engine is not open: use `with everfold.open_sync(...) as engine`, or call `open()`"
@@ -48,7 +115,7 @@ class Blocking(Generic[T]):
         async def run() -> R:
             return await method(*args, **options)
 
-        return self._portal.call(run)
+        return self._portal.ask(run)
 
     def _run(self, method: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
         """Call a plain method on the engine's thread."""
@@ -56,7 +123,7 @@ class Blocking(Generic[T]):
         async def run() -> R:
             return method(*args, **options)
 
-        return self._portal.call(run)
+        return self._portal.ask(run)
 
     def _iterate(self, items: AsyncIterator[R]) -> Generator[R, None, None]:
         return self._listen(items) if isinstance(items, Subscription) else self._walk(items)
@@ -70,11 +137,12 @@ class Blocking(Generic[T]):
             return None
 
         try:
-            while found := self._portal.call(advance):
+            while found := self._portal.ask(advance):
                 yield found[0]
         finally:
             if isinstance(items, AsyncGenerator):
-                self._portal.call(items.aclose)
+                with suppress(StoreUnavailableError):  # it has ended with the engine
+                    self._portal.ask(items.aclose)
 
     def _listen(self, events: Subscription) -> Generator[Any, None, None]:
         """Events as they come, from another thread than the engine's, which may end at any moment.
@@ -87,8 +155,8 @@ class Blocking(Generic[T]):
 
         while not events.is_closed:
             try:
-                event = self._portal.call(advance)
-            except RuntimeError:
+                event = self._portal.ask(advance)
+            except (RuntimeError, StoreUnavailableError):
                 if events.is_closed:
                     break
                 raise
@@ -98,7 +166,7 @@ class Blocking(Generic[T]):
             yield waiting
 
 
-def unwrap(blocking: Blocking[T]) -> tuple[T, BlockingPortal]:
+def unwrap(blocking: Blocking[T]) -> tuple[T, Portal]:
     """The object of the async face behind a blocking one, and the portal to the thread on which it is used.
 
     Raises:
@@ -110,21 +178,24 @@ def unwrap(blocking: Blocking[T]) -> tuple[T, BlockingPortal]:
 class Opening(Blocking[T]):
     """An object that is there from `open()` to `close()`, or within `with`, on a thread of its own.
 
-    A program that has opened it does not end before it is closed.
+    Several threads may open and close it. A program that ends without closing it loses nothing that a call has returned
+    for; its background work goes on after the next opening.
     """
 
     def __init__(self, opening: Callable[[], AbstractAsyncContextManager[T]]) -> None:
         self._opening = opening
         self._opened = None
         self._stack = ExitStack()
+        self._changing = RLock()
 
     def open(self) -> Self:
         """Open it, and give it; nothing happens where it is open already. Raises what `everfold.open` raises."""
-        if self._opened is None:
-            with ExitStack() as stack:
-                portal = stack.enter_context(start_blocking_portal("asyncio"))
-                wrapped = stack.enter_context(portal.wrap_async_context_manager(self._opening()))
-                self._opened, self._stack = (wrapped, portal), stack.pop_all()
+        with self._changing:
+            if self._opened is None:
+                with ExitStack() as stack:
+                    portal = stack.enter_context(PortalThread())
+                    wrapped = stack.enter_context(portal.wrap_async_context_manager(self._opening()))
+                    self._opened, self._stack = (wrapped, portal), stack.pop_all()
         return self
 
     def close(self) -> None:
@@ -137,7 +208,8 @@ class Opening(Blocking[T]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self._stack.__exit__(kind, error, trace)
-        finally:
-            self._opened = None
+        with self._changing:
+            try:
+                self._stack.__exit__(kind, error, trace)
+            finally:
+                self._opened = None

@@ -16,7 +16,13 @@ from everfold import Settings, sync_classes
 from everfold.core.log.client_lists import ClientMessage
 from everfold.core.log.transcripts import TranscriptMessage
 from everfold.core.observation.events import SessionSwitched
-from everfold.errors import BudgetUnsatisfiableError, ConflictError, InvalidInputError, NotFoundError
+from everfold.errors import (
+    BudgetUnsatisfiableError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    StoreUnavailableError,
+)
 from everfold.testing.kit.builders import assistant, talk, user
 from everfold.testing.kit.fakes import STARTED_AT, CountingIds, FakeClock
 from everfold.testing.kit.hearing import Hearing
@@ -31,6 +37,21 @@ with everfold.open_sync("sqlite:///{path}") as engine:
         session.append({{"role": "assistant", "content": "Noted. " * 40}})
         window = session.window()
     print(len(window.render("openai")["messages"]), session.search("berth 3")[0].seq, session.verify().is_sound)
+"""
+
+
+LEFT_OPEN = """
+import everfold
+from everfold.core.log.transcripts import TranscriptMessage
+
+engine = everfold.open_sync("sqlite:///{path}").open()
+session = engine.session(user="ada")
+assert session.append({{"role": "user", "content": "Berth 7 is free."}}) == [1]
+spoken = TranscriptMessage(wire={{"role": "user", "content": "And berth 8?"}}, wire_format="openai", line=1)
+turns = engine.session(user="ben").inspect.replay([spoken, spoken]).turns()
+next(turns)
+events = engine.events()
+{end}
 """
 
 
@@ -213,7 +234,7 @@ def test_its_threads_end_with_it(url: str) -> None:
         session.append(user("hello"))
         assert threads() > before
     assert threads() == before
-    with pytest.raises(RuntimeError):
+    with pytest.raises(StoreUnavailableError, match="was closed; open it again"):
         session.append(user("too late"))
 
 
@@ -247,22 +268,78 @@ def test_settings_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert engine.session().settings.limit_tokens == 128_000
 
 
-def test_a_plain_script(tmp_path: Path) -> None:
-    """A script without an event loop runs to its end and leaves nothing running."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SCRIPT.format(path=tmp_path / "log.db")],
+def run_script(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program of its own in a folder."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        cwd=tmp_path,
+        cwd=folder,
     )
+
+
+def test_a_plain_script(tmp_path: Path) -> None:
+    """A script without an event loop runs to its end and leaves nothing running."""
+    done = run_script(SCRIPT.format(path=tmp_path / "log.db"), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     count, seq, is_sound = done.stdout.split()
     assert int(count) < 60
     assert int(seq) == 7
     assert is_sound == "True"
+
+
+@pytest.mark.parametrize(("end", "code", "told"), [("", 0, ""), ('raise SystemExit("boom")', 1, "boom\n")])
+def test_a_script_that_does_not_close_it(tmp_path: Path, end: str, code: int, told: str) -> None:
+    """A program that ends with an open engine ends, without a word of it, and what was appended is stored."""
+    done = run_script(LEFT_OPEN.format(path=tmp_path / "log.db", end=end), tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", told)
+    with everfold.open_sync(f"sqlite:///{tmp_path}/log.db") as engine:
+        session = engine.session(user="ada")
+        assert session.messages(1, 1)[0].wire == user("Berth 7 is free.")
+        assert session.append(user("Berth 8 too.")) == [2]
+        assert session.verify().is_sound
+        assert engine.admin.check_store() == []
+
+
+def test_opened_by_several_threads_at_once(tmp_path: Path) -> None:
+    """Threads that open an engine at the same time get one and the same, and one close ends it."""
+    before = threads()
+    engine = everfold.open_sync(tmp_path / "talk.db")
+    barrier = threading.Barrier(4)
+    opened: list[int] = []
+
+    def open_it() -> None:
+        barrier.wait(10)
+        opened.append(id(engine.open().wrapped))
+
+    openers = [threading.Thread(target=open_it) for _ in range(4)]
+    for opener in openers:
+        opener.start()
+    for opener in openers:
+        opener.join()
+    engine.close()
+    assert len(opened) == 4
+    assert len(set(opened)) == 1
+    assert threads() == before
+
+
+def test_what_it_gave_after_it_closed(url: str) -> None:
+    """A session, a memory and an iteration that outlive their engine say that it was closed, as the async face does."""
+    with everfold.open_sync(url) as engine:
+        session = engine.session(user="ann")
+        session.append(user("Hello."))
+        memory = engine.memory(user="ann")
+        spoken = TranscriptMessage(wire=user("And berth 8?"), wire_format="openai", line=1)
+        turns = session.inspect.replay([spoken, spoken]).turns()
+        next(turns)
+    for ask in (lambda: session.append(user("Late.")), session.messages, session.window, memory.items, session.tools):
+        with pytest.raises(StoreUnavailableError, match="was closed; open it again"):
+            ask()
+    with pytest.raises(StoreUnavailableError, match="was closed; open it again"):
+        next(turns)
 
 
 def test_events_are_iterated_until_the_engine_closes(url: str) -> None:
