@@ -33,12 +33,24 @@ _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
 
+_drop_marks: Final = re.compile(
+    r"^\(?(?:\d{1,2}|[a-z])\)[ \t]+|(?<![\w*_`])(?:\*{1,3}|_{1,3}|`)(?=\w)|(?<=[\w.!?,:])(?:\*{1,3}|_{1,3}|`)(?![\w*_`])"
+).sub
+
+
 class Segment(NamedTuple):
     """A part of a text that is judged alone: where it stands, itself, and itself in lower case, as long as it is."""
 
     start: int
     text: str
     lowered: str
+
+
+def drop_marks(sentence: str) -> str:
+    """A sentence without the number of a list before it and the marks of emphasis in it."""
+    if "*" in sentence or "_" in sentence or "`" in sentence or ")" in sentence[:4]:
+        return _drop_marks("", sentence)
+    return sentence
 
 
 def lower_text(text: str) -> str:

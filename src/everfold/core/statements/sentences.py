@@ -12,7 +12,7 @@ from everfold.core.statements.classification import (
     is_spaced,
 )
 from everfold.core.statements.rules import IMPERATIVE, list_word_set
-from everfold.core.statements.segments import Segment
+from everfold.core.statements.segments import Segment, drop_marks
 from everfold.core.statements.wide_statements import find_wide_statement, measure_wide
 
 _APOSTROPHE: Final = "\u2019"
@@ -66,7 +66,7 @@ def _classify(segment: Segment, said: str, *, from_user: bool, may_enclose: bool
     cues = collect_cues(lowered, words) if may_enclose else collect_word_cues(lowered, words)
     statement = None
     if cues >= IMPERATIVE or lowered[-1] == "?":
-        own = said[start : start + len(text)].replace(_APOSTROPHE, "'").rstrip()
+        own = drop_marks(said[start : start + len(text)].replace(_APOSTROPHE, "'").rstrip())
         statement = find_statement(own, cues, from_user=from_user, is_spaced=is_spaced(lowered))
     return Sentence(start, text, lowered, cues, statement, _weigh_words(lowered, words))
 

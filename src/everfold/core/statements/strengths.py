@@ -16,7 +16,7 @@ from everfold.core.statements.kinds import Strength
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.rule_tables import STRENGTHS
 from everfold.core.statements.rules import read_pattern
-from everfold.core.statements.segments import cut_segments, lower_text
+from everfold.core.statements.segments import cut_segments, drop_marks, lower_text
 
 STRONG: Final = 2
 """From this strength on a statement is an order or a limit."""
@@ -43,7 +43,7 @@ def measure_strength(kind: LineKind, quote: str) -> Strength:
     """How strongly a standing line of a kind binds; of several sentences the strongest counts."""
     told_text = _blank_titles("", quote)
     segments = cut_segments(told_text, lower_text(told_text), len(told_text), is_output=False)
-    strengths = [_measure_sentence(kind, segment.lowered.replace("\u2019", "'")) for segment in segments]
+    strengths = [_measure_sentence(kind, drop_marks(segment.lowered.replace("\u2019", "'"))) for segment in segments]
     told = [strength for strength in strengths if strength is not None]
     return max(told) if told else _OF_KINDS.get(kind, 0)
 
