@@ -16,7 +16,7 @@ from operator import or_
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from everfold.core.statements.kinds import StatementKind, StatementRule
-from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES
+from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES, STORIES
 from everfold.core.statements.rules import (
     DATE_WORDS,
     FAILURE_WORDS,
@@ -43,6 +43,10 @@ StatedKind = Literal[
     "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
 ]
 
+_find_tag: Final = re.compile(
+    r",? ?(?:ok|okay|please|pls|understood|alright|all right|got it|is that clear|ja|verstanden|d'accord|vale|va bene|tá|goed|хорошо|ладно)\s?\?+$"
+).search
+"""What makes a question of an order in its form alone."""
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
 _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 ENCLOSING: Final = "("
@@ -144,6 +148,7 @@ class Statement(NamedTuple):
 
 _BARE_TASK: Final = Statement("task", False, 0, False)
 _QUESTION: Final = Statement("question", False, 0, False)
+_BINDING: Final = frozenset({"constraint", "remember"})
 _OPEN_QUESTION: Final = Statement("question", False, 0, True)
 
 
@@ -228,16 +233,15 @@ def find_statement(lowered: str, cues: int, *, from_user: bool, is_spaced: bool 
         is_spaced: Whether `is_spaced` holds for it, which saves half of the time.
     """
     if lowered[-1:] == "?":
-        return _judge_question(lowered, cues, from_user=from_user)
+        return _find_tagged(lowered, cues, from_user=from_user) or _judge_question(lowered, cues, from_user=from_user)
     form: PatternForm = "spaced" if is_spaced else "loose"
     for rule in _list_tried(cues >> FIRST_RULE):
         at = _find_pattern(rule.pattern, rule.needles, lowered, form)
         if at is None:
             continue
-        denial = DENIALS.get(rule.kind)
-        if denial and not rule.is_explicit and _find_pattern(denial.pattern, denial.needles, lowered, form) is not None:
+        if _is_denied(rule, lowered, form):
             continue
-        standing = from_user and denial is not None
+        standing = from_user and rule.kind in DENIALS
         lasting = standing or _is_lasting(rule.kind, lowered, cues, from_user=from_user)
         return Statement(_STATED.get(rule.kind) or cast("StatedKind", rule.kind), standing, at, lasting)
     if cues & IMPERATIVE and (opened := read_pattern(_OPENED, "anywhere").match(lowered)) and opened[1] in IMPERATIVES:
@@ -251,6 +255,14 @@ def _list_tried(bits: int) -> Iterator[StatementRule]:
         rest = bits & (bits - 1)
         yield RULES[(bits ^ rest).bit_length() - 1]
         bits = rest
+
+
+def _is_denied(rule: StatementRule, lowered: str, form: PatternForm) -> bool:
+    """Whether a sentence that a rule finds is none of its kind after all."""
+    denials = list(STORIES) if rule.kind == "constraint" else []
+    if not rule.is_explicit and (denial := DENIALS.get(rule.kind)):
+        denials.append(denial)
+    return any(_find_pattern(denial.pattern, denial.needles, lowered, form) is not None for denial in denials)
 
 
 def _find_pattern(pattern: str, needles: str, lowered: str, form: PatternForm) -> int | None:
@@ -279,6 +291,15 @@ def _read_search(pattern: str, form: PatternForm) -> _Search:
     """How a pattern is searched for: what can only stand where a sentence begins is tried there alone."""
     compiled = read_pattern(pattern, form)
     return compiled.match if is_anchored(pattern) else compiled.search
+
+
+def _find_tagged(lowered: str, cues: int, *, from_user: bool) -> Statement | None:
+    """What binds in a sentence that ends as in ", ok?"; None where nothing does, and of any other question."""
+    tag = _find_tag(lowered) if cues >= IMPERATIVE else None
+    if tag is None or not lowered[: tag.start()].strip():
+        return None
+    found = find_statement(lowered[: tag.start()], cues, from_user=from_user)
+    return found if found and found.kind in _BINDING else None
 
 
 def _judge_question(lowered: str, cues: int, *, from_user: bool) -> Statement:

@@ -40,7 +40,7 @@ class StatementRule(NamedTuple):
             (`have_to`), or a word and what must stand in the sentence as well (`sure:not_sure`). The scripts without
             blanks between words have none.
         needles: Parts of a sentence, between bars, without one of which the rule is not tried; empty for none.
-        is_explicit: Whether no denial of its kind holds against it.
+        is_explicit: Whether no denial of its kind holds against it; a story does.
     """
 
     kind: StatementKind
@@ -62,6 +62,8 @@ class StrengthRule(NamedTuple):
         counter: A sentence that only the row's exceptions keep out; empty without any.
         kinds: The kinds of lines that the row is for, between bars; empty for all.
         cues: As in `StatementRule`: a row with cues makes a sentence a constraint as well, whatever else found it.
+        needles: Parts of a sentence, between bars, without one of which the row cannot hold. A row with needles tells of a
+            story, so that the sentence is no constraint, explicit rules included.
     """
 
     strength: Strength
@@ -70,6 +72,7 @@ class StrengthRule(NamedTuple):
     counter: str = ""
     kinds: str = ""
     cues: str = ""
+    needles: str = ""
 
 
 class DenialRule(NamedTuple):

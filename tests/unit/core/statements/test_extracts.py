@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import QUOTE_CHARS, ExtractLine, from_json, to_json
+from everfold.core.statements.kinds import EXPLICIT
 from everfold.core.statements.reading import SCAN_CHARS, find_extract_lines
+from everfold.core.statements.strengths import measure_line
 from everfold.errors import InvalidInputError
 
 _SAID_AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -31,6 +33,28 @@ def test_a_binding_statement_of_the_user_is_standing(text: str, kind: str) -> No
     """What a user says that binds beyond its moment is noted as standing, with its kind."""
     (line,) = _find(text)
     assert (line.kind, line.standing, line.quote) == (kind, True, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1) never share the key",
+        "(b) never share the key",
+        "**Never** share the key.",
+        "__Never__ share the *key*.",
+        "`never` share the key",
+        "And never share the key.",
+        "Oh, and never share the key.",
+        "Never, ever, share the key.",
+        "Never share the key, ok?",
+        "Remember this: the key is under the mat.",
+    ],
+)
+def test_a_plain_rule_is_found_whatever_stands_around_it(text: str) -> None:
+    """Marks of a list and of emphasis, a joint to what was said before and a tag leave a rule as strong as it is."""
+    (line,) = _find(text)
+    assert line.standing
+    assert measure_line(line) == EXPLICIT
 
 
 @pytest.mark.parametrize("origin", ["assistant", "tool", "external", "system"])

@@ -14,7 +14,7 @@ from everfold.core.statements.classification import (
     mark_words,
 )
 from everfold.core.statements.kinds import DenialRule, StatementRule, StrengthRule
-from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES, STRENGTHS, WIDE_RULES
+from everfold.core.statements.rule_tables import DENIALS, QUESTIONS, RULES, STORIES, STRENGTHS, WIDE_RULES
 from everfold.core.statements.rules import FIRST_RULE, read_pattern
 from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.wide_statements import find_wide_statement, has_wide_script
@@ -78,6 +78,22 @@ def test_a_denial_holds_for_its_example(denial: DenialRule) -> None:
     assert finds(denial, denial.example)
     assert any(finds(rule, denial.example) for rule in RULES if rule.kind == denial.kind)
     assert kind_of(denial.example) != denial.kind
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.example)
+def test_a_story_is_no_constraint(story: DenialRule) -> None:
+    """A rule finds the example of a story, which is no constraint all the same, however explicit the rule."""
+    assert finds(story, story.example)
+    assert any(finds(rule, story.example) for rule in RULES if rule.kind == "constraint")
+    assert kind_of(story.example) != "constraint"
+
+
+@pytest.mark.parametrize("tag", [", ok?", " okay?", ", please?", ", understood?", ", got it?"])
+def test_an_order_with_a_tag_binds_as_without(tag: str) -> None:
+    """A tag that asks for consent makes no question of what binds, and does make one of anything else."""
+    assert kind_of(f"Never share the key{tag}") == "constraint"
+    assert kind_of(f"Remember that I land at six{tag}") == "remember"
+    assert kind_of(f"We meet at nine{tag}") == kind_of(f"I love trains{tag}") == "question"
 
 
 def test_no_example_stands_in_two_rows() -> None:

@@ -69,4 +69,10 @@ RULES: Final = (*_STATED[:_FIRST_OPEN], *_STRENGTH_RULES, *_STATED[_FIRST_OPEN:]
 WIDE_RULES: Final = _sort([rule for table in _WIDE for rule in table.RULES])
 QUESTIONS: Final = tuple(rule for table in _SPACED for rule in table.QUESTIONS)
 """What a sentence that ends as a question says besides asking."""
+STORIES: Final = tuple(
+    DenialRule(kind="constraint", needles=row.needles, pattern=row.pattern, example=row.example)
+    for row in STRENGTHS
+    if row.needles
+)
+"""What no rule makes a constraint."""
 DENIALS: Final[dict[StatementKind, DenialRule]] = {denial.kind: denial for denial in english.DENIALS}

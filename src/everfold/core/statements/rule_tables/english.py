@@ -8,7 +8,7 @@ RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="remember",
         cues="remember",
-        pattern=r"{open}remember(?: that)?(?:[:,] | to | i\b| we\b| my | our | the (?!time|day)| you | he | she | it | they | all | every| no | \w+ (?:is|are|has|have|was|will|goes|needs?|must|cannot|can't|wants?)\b| \w+'s )",
+        pattern=r"{open}remember(?: that| this| these| the following)?(?:[:,] | to | i\b| we\b| my | our | the (?!time|day)| you | he | she | it | they | all | every| no | \w+ (?:is|are|has|have|was|will|goes|needs?|must|cannot|can't|wants?)\b| \w+'s )",
         example="Remember that my landlord only takes cash.",
         counter="Remember the time we missed the ferry.",
     ),
@@ -855,6 +855,19 @@ RULES: Final[tuple[StatementRule, ...]] = (
         needles=" in ",
         pattern=r"@(?:write|answer|reply|respond|speak|keep|give|put|format|return|use|name|comments?|please|everything|texts?)\b.{0,50}? in (?:english|french|german|spanish|italian|portuguese|dutch|polish|japanese|chinese|british|american|plain|simple|bold|uppercase|lowercase|lower case|upper case|json|markdown|iso)\b",
         example="Write the comments in English.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="use",
+        pattern=r"^(?:please |and |also |just )*use (?!this\b|that\b|it\b|my\b|your\b|the\b|an?\b|these\b|those\b|them\b|one\b|both\b|option\b|google\b|caution\b|sunscreen\b|common sense\b|discretion\b)(?:only )?(?:[a-z-]+ ){0,2}?(?:units?|spelling|time|notation|english|german|french|spanish|italian|dutch|portuguese|\w+_case|camelcase|kebab-case|tabs|spaces|quotes|semicolons|hints|tables|bullets|points|lists|headings|sentences|letters|words|names|euros|dollars|kilometers|kilometres|miles|format|formatting|markdown|yaml|json)(?: (?:for|in|with) [^;?]{2,50})?(?:,? please)?[.!]*$",
+        example="Use metric units.",
+        counter="Use the metric units.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="apologise apologize push commit deploy explain summarise summarize guess speculate assume improvise merge round abbreviate lecture",
+        pattern=r"^(?:please |and |but |just |so )*(?:don't|dont|do not|never) (?:apologi[sz]e|push|commit|deploy|explain|summari[sz]e|guess|speculate|assume|improvise|merge|round|abbreviate|lecture)(?: (?:yourself|anything))?(?:,? please)?[.!]*$",
+        example="Don't guess.",
     ),
     StatementRule(
         kind="identity",

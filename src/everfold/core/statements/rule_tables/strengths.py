@@ -34,11 +34,112 @@ _LIFTED: Final = r"(?:(?:ok|okay|so|and|but|well|actually|now|yes|no|also|btw|by
 _END: Final = r"(?=[,.;!]|$)"
 _VOIDED: Final = r"(?:forget|drop|scrap|ignore|lift|cancel|remove|delete|disregard|undo|revoke|withdraw)"
 
+_NOW: Final = (
+    r"(?:from (?:now|today|tomorrow|here) on(?:wards?)?|from (?:today|tomorrow)|in (?:the )?future|going forward)"
+)
+_BOUND: Final = (
+    r"(?!.*\b(?:your?|must|should|shall|(?:has|have|needs?|is|are) to|always|never|don't|please|pls|no|not|called|forbidden|prohibited|mandatory"
+    r"|required|goes? (?:in|on|at|to|into|by)|belongs? (?:in|on|at|to)|for (?:me|us)|only[.!]*$|(?:it's|it is) only)\b)"
+)
+"""What follows "from now on" tells of somebody else, unless it holds one of these."""
+_TEAM: Final = (
+    r"(?:(?:i|we)(?:'re|'m| are| am)? (?:the only one\w*|vegetarian|vegan|gluten-free|halal|kosher)\b"
+    r"|we(?:'re|'ll| are| will)(?: only| all)? (?:us|deploy|ship|merg|commit|accept|allow|requir|support|quot|bill|invoic|format|releas|publish)(?:e|ing)?\b"
+    r"|i(?:'ll| will)(?: only)? (?:accept|call you)\b|there (?:will be|are|is) no\b)"
+)
+"""What a person or a team will do that binds whoever works for them."""
+_PAST: Final = (
+    r"(?:seen|saw|felt|found|met|heard|got|gotten|knew|known|gone|went|done|did|taken|took|given|gave|eaten|ate|drunk|drank|slept|written|wrote"
+    r"|spoken|spoke|driven|drove|flown|flew|bought|brought|thought|taught|caught|told|said|kept|left(?!-)|lost|made|sent|spent|stood|understood|won"
+    r"|wore|worn|broke|broken|chose|chosen|forgot|forgotten|grew|grown|shown|sang|sung|swam|swum|stole|stolen|threw|thrown|woke|woken|rode|ridden|rose"
+    r"|risen|fell|fallen|held|paid|sold|built|lent|dealt|dreamt|learnt|meant|came|became|been|was|were|had|led|rang|sat|slid|stuck|tore|torn|fought"
+    r"|hid|hidden|fed|began|begun|bitten|blew|blown|drew|drawn)"
+)
+"""What happened: no order begins with it."""
+_FELT: Final = (
+    r"(?:feel|cry|love|wake (?!me|us)|sleep|laugh|miss|enjoy|regret|end up|wonder|dream|forget (?!to\b)|lose (?!any)"
+    r"|get (?:lost|sick|tired|bored|hungry|nervous|excited|cold|stuck|distracted|confused|it wrong)|run (?:late|out)|eat|drink|smoke"
+    r"|\w+ too (?:much|many))\b"
+)
+"""What one does without being told to."""
+_LEAD: Final = r"^(?:(?:and|but|so|well|oh|yes|no|also|ok|okay|yeah|honestly),? )*"
+_IDLE: Final = r"(?:really |even |ever |actually |just )*"
+
 STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
-        pattern=r"@(?:from (?:now|today|tomorrow|here) on|from today|in (?:the )?future|going forward),? (?:i|we|he|she|they|it|there)(?:'ll| will|'m|'re| am| are| is| might| may| hope| want)\b|^(?:and |so |but |then |well,? |maybe |perhaps )*(?:i|we)(?:'ll| will|'m| am| plan| hope| might| may| want to| would (?:love|like) to|'d (?:love|like) to)\b.*\b(?:from now on|in (?:the )?future|going forward)\b",
+        needles="from now|from today|from tomorrow|from here|future|going forward",
+        pattern=rf"^{_BOUND}.*\b{_NOW},? (?:(?:he|she|it|they|people|everyone|everybody|humans|(?:my|our|his|her|their) {{kin}})\b"
+        r"|[\w-]+s (?:leave|stop|run|go|come|cost|live|open|close|will (?!be\b))|(?:people|everyone|we) will live\b)",
+        example="From now on my sister works in Leeds.",
+        counter="From now on my sister must sign every invoice.",
+    ),
+    StrengthRule(
+        strength=1,
+        pattern=rf"^{_BOUND}.*\b{_NOW},? (?:the|this|that|our|my|his|her|their) (?!budget|limit|deadline|maximum|minimum|ceiling|cap\b)(?:[\w'-]+ ){{1,3}}?"
+        r"(?:is (?:closed|open|free|gone|empty|available|\d)|will|lives|works|closes|opens|stops|starts|leaves|costs|runs|gets|comes|takes|serves"
+        r"|sells|moves|sleeps|stays|pays|plays|teaches|arrives|departs)\b",
+        example="From now on the shop closes at six.",
+        counter="From now on the script you wrote stops at six.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="never |always |only ",
+        pattern=rf"{_LEAD}(?:always|never) (?:{_PAST}\b|(?!(?:need|feed|speed|embed|exceed|proceed|heed|succeed)\b)\w+ed\b)"
+        rf"|{_LEAD}always {_FELT}|^(?:and |but )?only (?:{_PAST}|eat|drink|smoke|tell you|told)\b"
+        r"|^(?:always|never) [^?;]*(?:\b(?:so far|until now|till now|to this day|in my life|sadly|luckily|unfortunately|as a (?:kid|child)|back then|in those days"
+        r"|since (?:i|we|then))\b|, (?:me|my {kin}|that \w+|it's an? [\w ]+)[.!]*$)"
+        r"|^never (?:set foot|let (?:me|us) down|cost (?:me|us)|hurt an|quit \w+ing|cut my own)|^always (?:hit the|\w+ you[.!]*$)",
+        example="Never seen so much snow.",
+        counter="Never exceed the limit on this road.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="don't |dont |do not |doesn't ",
+        pattern=rf"{_LEAD}(?:don't|dont|do not|doesn't) {_IDLE}(?:have (?!anything|it\b|them\b|him\b|her\b)|need|like|love|own|live|know|feel|care|believe|remember|hate|belong|matter|miss|work (?:there|here|any ?more)"
+        r"|(?:ever )?want to (?:see|go|be|hear|live|work|come|meet))\b(?! (?:me|us|free)\b)"
+        r"|@(?:don't|dont|do not) (?:even )?(?:ask(?: me)?(?: how\b| why\b|[.!]*$)|mention it[.!]*$|tell me (?:you|it's|he|she|they|we)\b|get me started"
+        r"|make me laugh|hold your breath|speak too soon|shoot the messenger)",
+        example="Don't have a garden anymore.",
+        counter="Don't have anything sent to my office.",
+    ),
+    StrengthRule(
+        strength=1,
+        kinds="constraint|preference",
+        pattern=rf"{_LEAD}(?:don't|dont|do not) {_IDLE}(?:eat|drink|smoke|drive|fly|wear)\b[^?;]*\b(?:any ?more|these days|lately)\b",
+        example="Don't eat meat anymore.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="finally|yay|hooray|hurray|woohoo|phew|thank god|apparently|sadly|unfortunately|luckily|no more ",
+        pattern=rf"{_LEAD}no [^?;]*\b(?:finally|yay|hooray|hurray|woohoo|phew|thank god|apparently|sadly|unfortunately|luckily)\b"
+        r"|^no more (?:rain|snow|school|homework|exams?|work|tears|winter|waiting|pain|sleepless nights?)[.!]*$",
+        example="No more rain, finally!",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="when you|if you ever",
+        pattern=r"^(?!.*\b(?:me|my|us|our|always|never|every|each|any)\b)(?:.*\b)?(?:when|whenever) you(?:'re|'ve| are| ever)? (?:visit|come (?:to|over|by|back|home)|go to|travel to|get (?:to|there|here)|arrive|land|move to|fly to|drive to)\b(?! (?:an?|the (?:end|last|next|first|bottom|top))\b)"
+        r"|@if you ever (?:visit|come|go to|need (?!to\b|an?\b|more\b)|want (?!to (?:change|delete|send|book|use))|feel|find yourself|get (?:the chance|there|to)|are (?:in|near))\b",
+        example="When you come to Berlin, bring a coat.",
+        counter="When you come to a closed ticket, skip it.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="myself|taught |i don't want you|rather you|prefer you|can never tell|can never know|can never be|call me |should always|should never|was the game",
+        pattern=r"@(?:tell|told|remind|ask) myself\b|@taught (?:me|us)\b|@that was the game\b"
+        r"|@i don't want you to (?:think (?!for\b|out\b|about\b|in\b)|worry|feel|believe|suffer|misunderstand|be (?:sad|upset|worried|mad|angry|alone|hurt|disappointed)|get (?:hurt|sick|upset|in trouble|the wrong))"
+        r"|@i(?:'d| would) (?:rather|prefer(?: it)?(?: if| that)?) you (?:heard|knew|saw|found out|learn(?:ed|t)|got)\b|@you can never (?:tell|know|be (?:too|sure)|have (?:too|enough))\b"
+        r"|@you should (?:never|always) (?:go|travel|visit|trust|listen|follow your|try|have)\b"
+        r"|@call me (?:sentimental|old[- ]fashioned|lucky|paranoid|picky|silly|naive|na\u00efve|stupid|weird|biased|crazy|ishmael)\b",
+        example="I'd rather you heard it from me.",
+        counter="I don't want you to think for me.",
+    ),
+    StrengthRule(
+        strength=0,
+        pattern=rf"@{_NOW},? (?!{_TEAM})(?:i|we|there)(?:'ll| will|'m|'re| am| are| is| might| may| hope| want to (?!be (?:\w+ed|told|shown|sent)\b|see (?:an?|the|all|every|each|only|no)\b))\b|^(?:and |so |but |then |well,? |maybe |perhaps )*(?!{_TEAM})(?:i|we)(?:'ll| will|'m| am| plan| hope| might| may| want to(?! be (?:\w+ed|told|shown|sent)\b| see (?:an?|the|all|every|each|only|no)\b)| would (?:love|like) to|'d (?:love|like) to)\b.*\b(?:from now on|in (?:the )?future|going forward)\b",
         example="From now on I'll take the stairs.",
+        counter="From now on we're using pnpm.",
     ),
     StrengthRule(
         strength=0,
@@ -77,14 +178,14 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=3,
-        cues="now:from_now here:from_here here:here_on today:from_today forward:going_forward forward:moving_forward henceforth further:further_notice morning:as_of today:as_of now:as_of on:from_this onwards permanent permanently follows:that_follows on:from_tomorrow",
-        pattern=r"@from (?:now|here|this (?:point|day|moment)|today|tomorrow)(?: on| onwards?| forward| out)\b|@from today,? (?:you|please|{order}|no|only|never|always)\b|@as of (?:now|today|this (?:morning|week|month)|tomorrow)\b|@(?:going|moving) forward(?=[,:.!]|$| (?:please|always|never|only|you|no|{order})\b)|@henceforth\b|@until further notice\b|{open}(?:consider|treat) (?:this|that|it) (?:as )?permanent\b|, permanently\b|@for everything that follows\b",
+        cues="now:from_now here:from_here here:here_on today:from_today forward:going_forward forward:moving_forward henceforth further:further_notice morning:as_of today:as_of now:as_of on:from_this onwards permanent permanently follows:that_follows on:from_tomorrow starting beginning effective",
+        pattern=rf"@from (?:now|here|this (?:point|day|moment)|today|tomorrow)(?: on| onwards?| forward| out)\b|@from today,? (?:you|please|{{order}}|no|only|never|always)\b|@as of (?:now|today|this (?:morning|week|month)|tomorrow)\b|@(?:going|moving) forward(?=[,:.!]|$| (?:please|always|never|only|you|no|i want|i need|i'd like|i expect|we use|{_TEAM}|{{order}})\b)|@(?:starting|beginning) (?:from )?(?:now|today|tomorrow|this week),? (?:please|you|no|only|never|always|all|every|{{order}})\b|@effective (?:immediately|today|tomorrow),? \w|@henceforth\b|@until further notice\b|{open}(?:consider|treat) (?:this|that|it) (?:as )?permanent\b|, permanently\b|@for everything that follows\b",
         example="From now on write the totals in euros.",
     ),
     StrengthRule(
         strength=0,
         kinds="constraint|preference|remember|decision|identity",
-        pattern=r"^(?!.*\b(?:whatever|(?:i|as|i've|i have) (?:said|told))\b).*\b(?:says|said|told|tells|insisted|explained|claims|claimed|thinks|warned|used to|requires that)\b(?! in\b| by\b| as\b)",
+        pattern=r"^(?!.*\b(?:whatever|(?:i|as|i've|i have) (?:said|told))\b).*\b(?<!if you )(?<!if you always )(?<!if you never )(?:says|said|told|tells|insisted|explained|claims|claimed|thinks|warned|used to|requires that)\b(?! in\b| by\b| as\b)",
         example="The sign at the gate said never feed the ducks.",
         counter="I said never feed the ducks.",
     ),
@@ -127,7 +228,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="always never only every:you_to each:you_to",
-        pattern=r"^(?:please |so |but |btw |also |just |again )*(?:always|never) (?!(?:trust|judge|meet|marry|argue|underestimate|bet|lend|wrestle|an?|the|in|on|my|been|had|mind|again|too|happy|there|here|good|nice|great|fun|knew|thought|saw|loved|wanted|up|down|open|glad|look|say|have|be|ever|before|underestimate|happier|better|stop|give|wo|is|was|are|and|or|but|a|enough|not|more|will|would|really|quite|met|heard|got|did|went|\w+ed|\w+ing)\b)[a-z]+|(?:{start}|@(?:btw|by the way|oh|listen|look|just|please|yet|so|but|you (?:must|should|may|can|are to|have to|need to|will|shall)),? )(?:always|never|never ever|only ever|only)(?: ever)?(?: please)? (?!look on|say never|have\b|be\b){order}\b|@i(?:'d| would)? (?:want|need|expect|like|ask|prefer|trust) (?:that )?you to (?:[^;?]*\b)?(?:always|never|only|every|each)\b",
+        pattern=r"^(?:please |so |but |btw |also |just |again )*(?:always|never) (?!(?:trust|judge|meet|marry|argue|underestimate|bet|lend|wrestle|an?|the|in|on|my|been|had|mind|again|too|happy|there|here|good|nice|great|fun|knew|thought|saw|loved|wanted|up|down|open|glad|look|say|have|be|ever|before|underestimate|happier|better|stop|give|wo|is|was|are|and|or|but|a|enough|not|more|will|would|really|quite|met|heard|got|did|went|(?!(?:need|feed|speed|exceed|proceed|heed|embed)\b)\w+ed|\w+ing)\b)[a-z]+|(?:{start}|@(?:btw|by the way|oh|listen|look|just|please|yet|so|but|you (?:must|should|may|can|are to|have to|need to|will|shall)),? |^(?:(?:and|or|oh|ok|okay|yes|no|well|also|thanks),? )+)(?:always|never|never ever|only ever|only)(?: ever|, ever,)?(?: please)? (?!look on|say never|have\b|be\b){order}\b|@i(?:'d| would)? (?:want|need|expect|like|ask|prefer|trust) (?:that )?you to (?:[^;?]*\b)?(?:always|never|only|every|each)\b",
         example="Never touch the archive folder.",
         counter="Always look on the bright side.",
     ),
@@ -144,6 +245,12 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         pattern=rf"{{start}}(?:so |also |and |but |listen,? |then )?{_WHEN}\b(?:(?<=ever)|(?! (?:have|can|want|need|find|get|like|could|see|manage)\b))[^?;]{{2,90}}?(?:[,:] ?(?:then |just )?(?!(?:please )?let (?:me|us) know\b){_ORDERED}|(?<! i)(?<!'ll)(?<! to)(?<! you)(?<! we)(?<! they) (?:don't|do not|dont|never|put|use|you (?:must|may|delete|stop|send|write|ask|tell))\b)",
         example="When you write to the landlord, sign with both names.",
         counter="When you have a moment, call the bank.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="sure:not_sure sure:n't_sure know:you_don't_know know:you_do_not_know find:can't_find find:cannot_find understand:you_don't",
+        pattern=r"^(?:and |but |also |so )*(?:if|when) you(?:'re| are) (?:not|n't) sure\b[^,;?]*, (?:please |just )?(?:say|{order})\b|^(?:and |but |also |so )*(?:if|when) you (?:don't|do not|can't|cannot) (?:know|find|understand|answer)\b[^,;?]*, (?:please |just )?(?:say|admit|{order})\b",
+        example="If you don't know, say so.",
     ),
     StrengthRule(
         strength=3,
@@ -246,7 +353,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=2,
         cues="nothing:nothing_over nothing:nothing_above cap:cap_it max maximum tops budget ceiling limit over:go_over most:at_most least:at_least more:no_more more:not_more more:n't_more longer:n't_be longer:not_be less:cost_less under exceed below within pay:up_to",
-        pattern=r"@(?:\d[\d,.]* ?\w* (?:max|maximum|tops|at most)|(?:nothing|not an? \w+|anything) (?:over|above|later than|longer than)|cap (?:it|this|that) at|(?:max\.?|maximum(?: of)?|at most|no more than|not more than|no longer than|no fewer than|no less than) (?:[$€£] ?)?(?:\d|an? |one |two |three |four |five |six |ten ))|@(?:budget|ceiling|limit|cap)(?: (?:for|of|on) [^.;]{1,40})? (?:is|must|can't|cannot)\b|@(?:must|should|may|can|cannot|can't|mustn't|shouldn't|has to|have to|needs? to)(?: not)? (?:be |cost |spend |take |go |have |exceed |stay |pay )+(?:more than |less than |under |below |over |longer than |shorter than |above |within )?[$€£]? ?(?:\d|a page|one|two|three|four|five|six|ten)|@(?:let me|to|not) go over\b|@(?:stays?|fits?|keep|remain|be|pay|spend|cost|within|budget)\b[^?;]*\b(?:below|under|within|up to) (?:an? |my |the )?[$€£] ?\d|{open}(?:keep|stay) [^;?]*\b(?:under|below|within|over) [$€£]? ?(?:\d|an? |one |two )",
+        pattern=r"@(?:(?:\d[\d,.]* ?\w*|(?:one|two|three|four|five|six|ten) \w+) (?:max|maximum|tops|at most)|(?:nothing|not an? \w+|anything) (?:over|above|later than|longer than)|cap (?:it|this|that) at|(?:max\.?|maximum(?: of)?|at most|no more than|not more than|no longer than|no fewer than|no less than) (?:[$€£] ?)?(?:\d|an? |one |two |three |four |five |six |ten ))|@(?:budget|ceiling|limit|cap)(?: (?:for|of|on) [^.;]{1,40})? (?:is|must|can't|cannot)\b|@(?:must|should|may|can|cannot|can't|mustn't|shouldn't|has to|have to|needs? to)(?: not)? (?:be |cost |spend |take |go |have |exceed |stay |pay )+(?:more than |less than |under |below |over |longer than |shorter than |above |within )?[$€£]? ?(?:\d|a page|one|two|three|four|five|six|ten)|@(?:let me|to|not) go over\b|@(?:stays?|fits?|keep|remain|be|pay|spend|cost|within|budget)\b[^?;]*\b(?:below|under|within|up to) (?:an? |my |the )?[$€£] ?\d|{open}(?:keep|stay) [^;?]*\b(?:under|below|within|over) [$€£]? ?(?:\d|an? |one |two )",
         example="The speech can take 12 minutes max.",
     ),
     StrengthRule(
@@ -308,6 +415,32 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         kinds="constraint|preference|decision|correction",
         pattern=r"^(?:yes|yeah|ok|okay|sure|then|great|and|so|,| )*(?:let's|lets|let us|i'll|i will|we'll|i'd|i would)(?: just| rather)? (?:go with|go for|take|choose|pick|do|have) (?:the )?(?:option|choice|number|plan|variant|proposal)? ?#?(?:\d+|[a-d]|one|two|three|first|second|third|last|latter|former|other)(?: (?:one|option|choice|plan|variant))?[.!]*$",
         example="Let's go with option 2.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="always never every:i_want every:i_need every:i'd_like each:i_want",
+        pattern=r"@(?:it'd|it would|would) be (?:really |very )?(?:great|good|nice|helpful|better|best|lovely|ideal|wonderful) if you (?:could |would )?(?:please )?(?:always|never)\b|@(?:it's|it is) (?:\w+ ){0,2}(?:important|essential|crucial|vital|critical)(?: (?:to|for) (?:me|us))? (?:that )?you (?:always|never)\b|@(?:i|we)(?:'d like| want| need| expect) (?:every|each) (?:single )?[\w-]+ (?:in|with|as|to|at|on|by|from|without|under)\b|{open}(?:answers|replies|responses|prices|dates|times|amounts|totals|numbers|units|names|comments|titles|headings|summaries|messages|mails|emails|letters|reports|calls|meetings|seats|flights|rooms|invoices|tables|lists|everything|variables|functions|commits|branches|tests) (?:always|never) (?:in|as|with|without|on|at|before|after|by|to)\b",
+        example="Prices always in euros.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="every",
+        pattern=r"^(?:please |and |also )*every (?:other )?(?:\w+day|day|morning|evening|night|week|month|year)(?: at [\w:]+| morning| evening)?,? (?:please )?{order} (?:me|us|the|my|our|all|an?|them|him|her)\b|{open}(?:please )?{order} every (?!one\b|body\b|thing\b|day\b|time\b|(?:other )?\w+day\b|week\b|month\b|morning\b|night\b)\w+ (?:with|in|as|by)\b",
+        example="Sign every letter with my full name.",
+        counter="Answer every day as if it were Monday.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="concise brief succinct terse formal informal polite blunt precise verbose wordy chatty explicit",
+        pattern=r"^(?:and |but |also |please |just |so |always )*(?:(?:don't|do not) )?be (?:so |too |more |less |very |as |always |a bit )*(?:concise|brief|succinct|terse|formal|informal|polite|blunt|precise|verbose|wordy|chatty|explicit)\b(?! (?:or|then|was|is)\b)",
+        example="Please be more concise with me.",
+        counter="Be brief or be gone.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="please only:only_please",
+        pattern=r"^(?:all )?(?:answers?|repl(?:y|ies)|responses?|prices|dates|amounts|totals|units|comments|summaries|messages|everything) (?:only )?in [\w ]{2,25},? please[.!]*$",
+        example="Answers in German please.",
     ),
     StrengthRule(
         strength=0,
