@@ -4,6 +4,16 @@ from typing import Final
 
 from everfold.core.statements.kinds import StatementRule
 
+_ORDER: Final = (
+    r"(?:"
+    r"antwoord|schrijf|gebruik|geef|noem|vraag|bel|stuur|boek|bestel|koop|zet|voeg|vermeld|toon|leg|vertaal|vat|citeer"
+    r"|onderteken|controleer|check|waarschuw|spreek|praat|houd?|maak|rond|begin|bevestig|raadpleeg|lees|vermijd|kies|zoek"
+    r"|laat|bewaar|verwijder|verander|deel|neem|sluit|open|plan|test|push|commit|herinner|meld|zeg|vertel|reken|nummer"
+    r"|sorteer"
+    r")"
+)
+"""Verbs that open an order to an assistant, as an order has them."""
+
 RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="remember",
@@ -68,6 +78,40 @@ RULES: Final[tuple[StatementRule, ...]] = (
         cues="stuur zal bel",
         pattern=r"@ik (?:zal|stuur|bel) \w",
         example="Ik stuur je morgen de foto's.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="altijd nooit geen niet",
+        pattern=rf"^(?!.*\b(?:zorgen|druk|niet op|opgeven)\b)(?:(?:en|maar|dus|ja|nee|ok|oké|graag|alsjeblieft|alstublieft),? )*{_ORDER} (?:[\w'-]+ ){{0,4}}?(?:altijd|nooit|geen|niet) \w",
+        example="Antwoord altijd in het Nederlands.",
+        counter="Maak je geen zorgen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="moet mag dient",
+        needles="altijd|nooit|alleen",
+        pattern=r"@(?:je|u|jij) (?:moet|mag|dient) (?:[\w-]+ ){0,4}?(?:altijd|nooit|alleen)\b(?! (?:lachen|maar)\b)",
+        example="Je moet altijd de bron noemen.",
+        counter="Je moet altijd lachen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="dat",
+        pattern=r"@(?:ik|we|wij) (?:wil|willen|verwacht|verwachten) (?:graag )?dat (?:je|u|jij) (?!weet\b|gelukkig\b)\w",
+        example="Ik wil dat je kort antwoordt.",
+        counter="Ik wil dat je weet hoe het ging.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="als wanneer keer",
+        pattern=rf"^(?:als|wanneer|zodra) ik (?:je|u|jou) [^?,]{{3,80}}, {_ORDER}\b|^(?:telkens als|elke keer (?:dat|als)) [^?,]{{3,80}}, {_ORDER}\b",
+        example="Als ik je een bon stuur, zet hem in de tabel.",
+    ),
+    StatementRule(
+        kind="identity",
+        cues="allergisch veganist vegetariër veganistisch diabeet",
+        pattern=r"@(?:ben|zijn) (?:\w+ ){0,2}?allergisch\b|@ben (?:\w+ )?(?:veganist|vegetariër|veganistisch|diabeet)\b",
+        example="Ik ben allergisch voor pinda's.",
     ),
 )
 

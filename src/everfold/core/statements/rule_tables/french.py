@@ -4,6 +4,16 @@ from typing import Final
 
 from everfold.core.statements.kinds import StatementRule
 
+_ORDER: Final = (
+    r"(?:"
+    r"réponds|écris|donne|dis|indique|utilise|emploie|mets|ajoute|inclus|cite|demande|envoie|appelle|réserve|achète|commande"
+    r"|prends|explique|montre|traduis|résume|parle|fais|garde|vérifie|rappelle|préviens|signe|arrondis|commence|termine|lis"
+    r"|évite|propose|précise|laisse|supprime|range|classe|teste|vouvoie|tutoie|lance|relis|consulte|choisis|copie|affiche"
+    r"|calcule|corrige|nomme|informe|avertis|numérote"
+    r"|\w{3,}ez)"
+)
+"""Verbs that open an order to an assistant, as an order has them."""
+
 RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="remember",
@@ -79,6 +89,66 @@ RULES: Final[tuple[StatementRule, ...]] = (
         needles="demain|vais|m'en occupe|ce soir",
         pattern=r"@je m'en occupe\b|@je (?:vais|te|vous|l') ?\w+.*\b(?:demain|ce soir|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b|^(?:ok |oui )?je? ?\w+e .*\b(?:demain|ce soir)\b",
         example="Je m'en occupe demain matin.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="toujours uniquement seulement",
+        pattern=rf"^(?:(?:et|mais|donc|alors|oui|non|ok|stp|svp|s'il (?:te|vous) plaît),? )*{_ORDER}(?:-\w+){{0,2}} (?:[\w'-]+ ){{0,4}}?(?:toujours|uniquement|seulement)\b",
+        example="Réponds toujours en français.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="toujours uniquement seulement jamais",
+        needles="plaît|plait",
+        pattern=r"@s'il (?:te|vous) pla[iî]t\b.*\b(?:toujours|uniquement|seulement|jamais)\b|@(?:toujours|uniquement|seulement|jamais)\b.*\bs'il (?:te|vous) pla[iî]t\b",
+        example="Toujours en euros, s'il vous plaît.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="pas plus",
+        needles="ne |n'",
+        pattern=r"^(?:(?:et|mais|donc|alors|ok|stp|svp|s'il (?:te|vous) plaît),? )*(?!ne (?:t'inquiète|vous inquiétez|sais|suis|veux|peux|peut|lâche|t'en|vous en|sont|fait|fais pas|va|vais|dois|comprends|crois|vois|te|sois|soyez)\b|n'(?:est|es|ai|as|a|avais|avait|était|étais|hésite\w*|aie|ayez|importe)\b)(?:ne |n')(?:(?:me|m'|nous|le|la|les|lui|leur) ?)?\w{2,} (?:pas|plus) \w",
+        example="N'utilise pas d'abréviations.",
+        counter="Ne sais pas encore.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="dois devez",
+        needles="toujours|uniquement|seulement|que tu|que vous",
+        pattern=r"@(?:tu dois|vous devez) (?:\w+ )?(?:toujours|uniquement|seulement)\b",
+        example="Tu dois toujours citer la source.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="que",
+        pattern=r"@(?:je|j'|nous) ?(?:veux|voudrais|souhaite|aimerais|voulons|souhaitons) que (?:tu|vous) (?!sach|sois (?:heureu|bien)|soyez heureu|ailles|alliez)\w",
+        example="Je veux que tu répondes en deux phrases.",
+        counter="Je veux que tu saches la vérité.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="quand lorsque fois",
+        pattern=rf"^(?:quand|lorsque) (?:je |j')(?:te |t'|vous )?(?:envoie|donne|demande|montre|dis|écris|transmets|poste|colle) [^?,]{{3,80}}, {_ORDER}\b|^(?:à )?chaque fois que [^?,]{{3,80}}, {_ORDER}\b",
+        example="Quand je t'envoie un reçu, ajoute-le au tableau.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="jamais plus:plus_jamais",
+        pattern=r"^plus jamais d(?:e |'|es )\w",
+        example="Plus jamais de réunions le lundi.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="pas d'emojis d'emoji d'appels d'abréviations d'anglicismes",
+        needles="pas d",
+        pattern=r"^(?:et )?pas d(?:'|e )(?:emojis?|smileys?|appels?|mails?|messages?|tableaux|listes?|abréviations|anglicismes|jargon)\b[^?]{0,40}$",
+        example="Pas d'emojis.",
+    ),
+    StatementRule(
+        kind="identity",
+        cues="allergique allergiques végétarien végétarienne végétariens végane vegan diabétique cœliaque coeliaque",
+        pattern=r"@(?:suis|sommes|est|sont) (?:\w+ ){0,2}?allergiques?\b|@(?:suis|sommes) (?:\w+ ){0,2}?(?:végétarien(?:ne)?s?|végane?s?|vegan|diabétiques?|c(?:œ|oe)liaques?)\b",
+        example="Je suis allergique aux arachides.",
     ),
 )
 

@@ -4,6 +4,18 @@ from typing import Final
 
 from everfold.core.statements.kinds import StatementRule
 
+_ORDER: Final = (
+    r"(?:"
+    r"antworte|schreibe?|nenne?|gib|gebt|frag|zeige?|verwende|benutze?|nutze|nimm|sage?|sprich|rufe?|buche?|bestelle?|kaufe?"
+    r"|schicke?|sende|mache?|füge?|prüfe?|erkläre?|erwähne?|teile?|speichere?|lösche?|ändere?|halte?|bleibe?|achte|formuliere"
+    r"|übersetze|rechne|runde|zitiere|unterschreibe?|unterzeichne|setze?|stelle?|lege?|lies|begrüße?|duze|sieze|rede|erinnere"
+    r"|informiere|plane?|empfiehl|schlage?|lade?|committe|pushe?|teste|dokumentiere|bringe?|melde|notiere|trage?|kürze|fasse?"
+    r"|beginne?|hole?|wähle?|öffne|schließe?|ersetze|sortiere|markiere|starte|leite|kopiere|verschiebe?|berechne|nummeriere"
+    r"|beschrifte"
+    r"|\w{3,}en sie)"
+)
+"""Verbs that open an order to an assistant, as an order has them."""
+
 RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="remember",
@@ -98,6 +110,60 @@ RULES: Final[tuple[StatementRule, ...]] = (
         pattern=r"@(?:ich|wir) werden? (?!sehen|wohl)\w|@ich (?:schicke|melde|sende|bringe|kümmere|rufe)\b",
         example="Ich schicke dir morgen die Fotos.",
         counter="Wir werden sehen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="immer stets",
+        pattern=rf"^(?:(?:bitte|und|aber|also|dann|ja|nein|ok|okay|ach),? )*{_ORDER}(?:,? [\w-]+){{0,5}}?,? (?:immer|stets)\b(?! (?:noch|mehr|wieder)\b)",
+        example="Nenne mir die Preise immer in Euro.",
+        counter="Bleib immer noch ruhig.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="kein keine keinen keinem keiner nicht",
+        pattern=rf"^(?!.*\b(?:sorgen|gedanken|umstände|unterkriegen|ärgern|stören|nicht auf|nicht so)\b)(?:(?:bitte|und|aber|also|dann|ja|nein|ok|okay),? )*{_ORDER} (?:[\w-]+ ){{0,4}}?(?:keine?[nmrs]?|nicht) \w",
+        example="Verwende keine Abkürzungen.",
+        counter="Mach dir keine Sorgen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="sollst musst darfst solltest sollt müsst dürft",
+        needles="immer|stets|nie|nur |kein",
+        pattern=r"@(?:du|ihr) (?:sollst|solltest|sollt|musst|müsst|darfst|dürft) (?:[\w-]+,? ){0,5}?(?:immer|stets|nie|niemals|nur|keine?[nmrs]?)\b(?! (?:lachen|wieder|angst|sorgen)\b)",
+        example="Du sollst immer die Quelle nennen.",
+        counter="Du musst immer lachen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="dass",
+        pattern=r"@(?:ich|wir) (?:möchten?|will|wollen|erwarten?|wünschen? (?:mir|uns)|hätten? gern|bitten? darum),? dass (?:du|sie|ihr) (?!wissen\b|weißt\b|wisst\b|glücklich\b|gesund\b)\w",
+        example="Ich möchte, dass du mir kurz antwortest.",
+        counter="Ich will, dass du glücklich bist.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="immer stets",
+        pattern=r"^(?:(?:bitte|und),? )*(?:immer|stets) (?!diese|wieder|noch|mehr|gerne?\b|schön|die\b|der\b|das\b|den\b|alles\b|nur\b)(?:[\w-]+,? ){0,5}?(?!(?:freunden|nachbarn|menschen|leuten|zeiten|wochen|jahren|tagen)\b)[\w-]+en[.!]*$",
+        example="Immer zuerst die Tests laufen lassen.",
+        counter="Immer die gleichen Fragen.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="wenn sobald",
+        pattern=rf"^(?:immer )?(?:wenn|sobald) ich (?:[\w-]+ ){{1,8}}?(?:schicke|sende|gebe|zeige|nenne|sage|schreibe|frage|einfüge|hochlade|weiterleite|bitte|erwähne), (?:bitte |dann )*{_ORDER}\b|^jedes mal,? wenn (?:ich|du) [^?,]{{3,80}}, (?:bitte |dann )*{_ORDER}\b",
+        example="Wenn ich dir einen Beleg schicke, trag ihn ein.",
+    ),
+    StatementRule(
+        kind="constraint",
+        cues="keine",
+        pattern=r"^(?:(?:bitte|und),? )*keine (?:emojis?|smileys?|anrufe|e-?mails?|abkürzungen|anglizismen|floskeln|ausrufezeichen|fußnoten|tabellen|aufzählungen|fremdwörter)(?: mehr)?(?:,? bitte)?[.!]*$",
+        example="Keine Floskeln mehr.",
+    ),
+    StatementRule(
+        kind="identity",
+        cues="allergisch veganer veganerin vegan vegetarier vegetarierin diabetiker diabetikerin laktoseintolerant",
+        pattern=r"@(?:bin|sind|ist) (?:[\w-]+ ){0,2}?allergisch\b|@bin (?:[\w-]+ ){0,2}?(?:veganer(?:in)?|vegan|vegetarier(?:in)?|diabetiker(?:in)?|laktoseintolerant)\b",
+        example="Ich bin allergisch gegen Nüsse.",
     ),
 )
 

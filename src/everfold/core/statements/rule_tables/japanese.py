@@ -31,6 +31,11 @@ RULES: Final[tuple[StatementRule, ...]] = (
         example="夜十時以降は電話しないでください。",
     ),
     StatementRule(
+        kind="constraint",
+        pattern=r"(?:これから|今後|いつも|毎回|常に|今から|次から).*(?:[てで](?:ください|下さい|ほしい|欲しい|お願い)|[てで](?:くれ|ね|よ)[。!]?$|お願いし|すること)|(?:常に|毎回).*こと[。!]?$|二度と.*(?:ないで|な[。!]?$)",
+        example="今後は丁寧な言葉で答えてください。",
+    ),
+    StatementRule(
         kind="identity",
         pattern="と申します|私の名前|アレルギー",
         example="田中と申します。",

@@ -27,8 +27,15 @@ RULES: Final[tuple[StatementRule, ...]] = (
     ),
     StatementRule(
         kind="constraint",
-        pattern="하지 ?마|하면 안|해야 ?(?:합|해|돼|한)|반드시|절대",
+        pattern="(?<!걱정)(?<!포기)하지 ?마|하면 안|해야 ?(?:합|해|돼|한)|반드시|절대",
         example="밤 열 시 이후에는 전화하지 마세요.",
+        counter="걱정하지 마세요.",
+    ),
+    StatementRule(
+        kind="constraint",
+        pattern=r"(?:앞으로|지금부터|이제부터|항상|언제나|매번|꼭)(?!.*(?:건강|행복|감사|고마|부탁)).*(?:주세요|줘|하세요|세요|십시오|해라|대답해|적어|써)[.!]*$|(?<!걱정하)(?<!잊)(?<!포기하)지 ?마(?:세요|십시오|라|요)?[.!]*$",
+        example="앞으로는 한국어로 대답해 주세요.",
+        counter="항상 건강하세요.",
     ),
     StatementRule(
         kind="identity",

@@ -10,6 +10,7 @@ Source: own grammar of orders, tuned on the dev splits of tests/data/statements.
 from typing import Final
 
 from everfold.core.statements.kinds import StrengthRule
+from everfold.core.statements.rule_tables.spanish import NEGATED
 
 _SUBJECT: Final = r"(?:you|i|we|he|she|they|my|our|a|an|the|any|some\w+|any\w+|no ?one|nobody)"
 _WHEN: Final = (
@@ -181,6 +182,37 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         cues="now:from_now here:from_here here:here_on today:from_today forward:going_forward forward:moving_forward henceforth further:further_notice morning:as_of today:as_of now:as_of on:from_this onwards permanent permanently follows:that_follows on:from_tomorrow starting beginning effective",
         pattern=rf"@from (?:now|here|this (?:point|day|moment)|today|tomorrow)(?: on| onwards?| forward| out)\b|@from today,? (?:you|please|{{order}}|no|only|never|always)\b|@as of (?:now|today|this (?:morning|week|month)|tomorrow)\b|@(?:going|moving) forward(?=[,:.!]|$| (?:please|always|never|only|you|no|i want|i need|i'd like|i expect|we use|{_TEAM}|{{order}})\b)|@(?:starting|beginning) (?:from )?(?:now|today|tomorrow|this week),? (?:please|you|no|only|never|always|all|every|{{order}})\b|@effective (?:immediately|today|tomorrow),? \w|@henceforth\b|@until further notice\b|{open}(?:consider|treat) (?:this|that|it) (?:as )?permanent\b|, permanently\b|@for everything that follows\b",
         example="From now on write the totals in euros.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="ab jetzt|ab heute|ab sofort|von jetzt an|von nun an|künftig|in zukunft",
+        pattern=r"^(?!.*\b(?:immer|nie|niemals|nur|keine?[nmrs]?|nicht|all\w*|jede\w*|bitte|du|dir|dich|dein\w*|ihnen|möchte|will|heißt|soll\w*|muss|müssen|darf|dürfen|brauche)\b)"
+        r".*\b(?:ab (?:jetzt|heute|sofort)|von (?:jetzt|nun) an|künftig|in zukunft),? (?:(?:ist|sind|hat|haben|wird|werden|\w{2,}t) (?:der|die|das|mein\w*|unser\w*|er|es|sie|man|\w{3,})\b|\w+e ich\b|bin ich\b|\w+en wir\b)",
+        example="Ab heute wohnt meine Schwester in Graz.",
+        counter="Ab jetzt wohnt meine Schwester nicht mehr hier.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles="désormais|dorénavant|à partir de maintenant|à l'avenir|a partir de ahora|de ahora en adelante|d'ora in|da ora in|a partir de agora|de agora em|voortaan|vanaf nu|впредь|отныне|с этого момента",
+        pattern=r"^(?!.*\b(?:toujours|jamais|que|ne|tu|te|toi|ton|vous|vos|votre|veux|voudrais|doit|doivent|uniquement|seulement|siempre|nunca|no|quiero|debe\w*|solo|sempre|mai|non|voglio|deve\w*|solo|não|quero|só|altijd|nooit|geen|niet|moet\w*|wil|je|jij|u|alleen|всегда|никогда|не|только|хочу|ты|вы|долж\w+)\b)"
+        r".*\b(?:(?:désormais|dorénavant|à partir de maintenant|à l'avenir),? (?:je|il|elle|on|nous|ils|elles|ma|mon|mes|le|la|les|notre|nos)"
+        r"|(?:a partir de ahora|de ahora en adelante),? (?:yo|voy|vamos|mi|mis|la|el|los|las|él|ella)|(?:d'ora|da ora) in (?:poi|avanti),? (?:io|mia|mio|il|la|lui|lei|vado|andiamo)"
+        r"|(?:a partir de agora|de agora em diante),? (?:eu|vou|vamos|minha|meu|o|a|ele|ela)|(?:voortaan|vanaf nu),? (?:\w+ )?(?:ik|hij|zij|mijn|onze)|(?:впредь|отныне|с этого момента),? (?:я|он|она|они|мы|мо[йяи]|наш\w*))\b",
+        example="Désormais ma sœur habite à Lyon.",
+        counter="Désormais le ton doit rester formel.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="jetzt:ab_jetzt sofort:ab_sofort heute:ab_heute jetzt:von_jetzt nun:von_nun künftig zukunft:in_zukunft weiteren:alle_weiteren wenn:wenn_du wenn:wenn_ich",
+        pattern=r"@(?:ab (?:jetzt|sofort|heute|nun)|von (?:jetzt|nun) an|künftig|in zukunft|für alle weiteren)\b|^wenn (?:du|ich|sie|jemand) [^?]*, (?!\w+ (?:ich|wir)\b|bin\b|habe?\b|werde?\b|war\b|kaufe?\b)\w+ [^?]*\b(?:immer|nie|niemals|nur|stets|bitte|nicht|keine?n?)\b",
+        example="Ab sofort nur noch metrische Angaben.",
+        counter="Wenn ich kann, bin ich immer da.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="désormais dorénavant maintenant:à_partir l'avenir:à_l'avenir ahora:a_partir ahora:de_ahora adelante:en_adelante d'ora:ora_in ora:ora_in avanti:in_avanti agora:a_partir agora:de_agora voortaan vanaf:vanaf_nu futuro toekomst впредь отныне момента:с_этого",
+        pattern=r"@(?:désormais|dorénavant|à partir de maintenant|à l'avenir|a partir de ahora|de ahora en adelante|d'ora in (?:poi|avanti)|da ora in poi|a partir de agora|de agora em diante|voortaan|vanaf nu|впредь|отныне|с этого момента)\b|^(?:en el futuro|in futuro|no futuro|in de toekomst),? (?:por favor|per favore|graag|alsjeblieft|sé|sii|seja|wees|no (?:me )?\w+s|non \w+re|siempre|nunca|sempre|altijd|nooit)\b",
+        example="Désormais tu écris tout en français.",
     ),
     StrengthRule(
         strength=0,
@@ -450,19 +482,6 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         counter="Love the new layout, please keep it.",
     ),
     StrengthRule(
-        strength=3,
-        cues="jetzt:ab_jetzt sofort:ab_sofort heute:ab_heute jetzt:von_jetzt nun:von_nun künftig zukunft:in_zukunft weiteren:alle_weiteren wenn:wenn_du wenn:wenn_ich",
-        pattern=r"@(?:ab (?:jetzt|sofort|heute|nun)|von (?:jetzt|nun) an|künftig|in zukunft|für alle weiteren)\b|^wenn (?:du|ich|sie|jemand) [^?]*, (?!bin\b|habe?\b|werde?\b|war\b|kaufe?\b)\w+ [^?]*\b(?:immer|nie|niemals|nur|stets|bitte|nicht|keine?n?)\b",
-        example="Ab sofort nur noch metrische Angaben.",
-        counter="Wenn ich kann, bin ich immer da.",
-    ),
-    StrengthRule(
-        strength=3,
-        cues="désormais dorénavant maintenant:à_partir l'avenir:à_l'avenir ahora:a_partir ahora:de_ahora adelante:en_adelante d'ora:ora_in ora:ora_in avanti:in_avanti agora:a_partir agora:de_agora voortaan vanaf:vanaf_nu впредь отныне момента:с_этого",
-        pattern=r"@(?:désormais|dorénavant|à partir de maintenant|à l'avenir|a partir de ahora|de ahora en adelante|d'ora in (?:poi|avanti)|da ora in poi|a partir de agora|de agora em diante|voortaan|vanaf nu|впредь|отныне|с этого момента)\b",
-        example="Désormais tu écris tout en français.",
-    ),
-    StrengthRule(
         strength=0,
         kinds="constraint|preference",
         pattern=r"@nunca digas nunca\b|@jamais deux sans\b|@(?:je|ich|yo|io|ik) (?:n'ai |habe |ho |heb )?(?:jamais|nie|nunca|mai|nooit)\b",
@@ -471,13 +490,21 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         kinds="constraint",
-        pattern=r"@(?:immer|nie|niemals|stets|toujours|jamais|siempre|nunca|jamás|sempre|mai|altijd|nooit|всегда|никогда)\b|[总總]是|永远|永遠|从现在|從現在|以后都|今後|これから|いつも|必ず|決して|항상|절대|앞으로",
+        pattern=r"@(?:immer|nie|niemals|stets|toujours|jamais|siempre|nunca|jamás|sempre|mai|altijd|nooit|всегда|никогда)\b|[总總]是|永远|永遠|从现在|從現在|今后|以[后後]|每次|一律|始终|千万|绝对不|再也|今後|これから|いつも|必ず|毎回|常に|今から|次から|二度と|決して|絶対|항상|절대|앞으로|지금부터|이제부터|매번|언제나|반드시|꼭"
+        r"|^(?:(?:immer )?wenn ich|sobald ich|jedes mal,? wenn|quand (?:je|j')|lorsque (?:je|j')|(?:à )?chaque fois que|cuando (?:yo )?(?:te|le|os)|cada vez que|quando (?:ti|le|vi|eu)|ogni volta che|toda vez que|(?:als|wanneer|zodra) ik|telkens als|elke keer (?:dat|als)|(?:каждый раз,? |всякий раз,? )?когда я) [^?]{3,}, \w"
+        r"|^(?:plus jamais|en el futuro|in futuro|no futuro|in de toekomst)\b",
         example="N'appelle jamais avant midi, toujours après.",
     ),
     StrengthRule(
         strength=2,
         kinds="constraint",
-        pattern=r"@(?:bitte|nicht|keine?[nmrs]?|muss|müssen|darf|dürfen|höchstens|mindestens|maximal|il faut|doit|doivent|ne|pas plus|debe|deben|puede|pueden|tiene que|más de|deve|devono|devem|può|più di|não|mais de|niet|geen|moet|moeten|mag|нельзя|должен|должна|должно|обязательно)\b|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
+        pattern=rf"@(?:bitte|nicht|keine?[nmrs]?|muss|müssen|darf|dürfen|höchstens|mindestens|maximal|il faut|doit|doivent|ne|n'\w+|pas d|pas plus|debe|deben|puede|pueden|tiene que|más de|no (?:(?:me|nos|le|les|lo|la|los|las|se|te) )*{NEGATED}|deve|devono|devem|può|più di|non \w+|não|mais de|niet|geen|moet|moeten|mag|не \w+|нельзя|должен|должна|должно|обязательно|uniquement|seulement|dass (?:du|sie|ihr)|que (?:tu|vous|tú|usted|você)|che (?:tu|lei)|dat (?:je|u|jij)|чтобы (?:ты|вы))\b|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]",
         example="Die Rechnung muss am Montag bezahlt sein.",
+    ),
+    StrengthRule(
+        strength=2,
+        kinds="identity",
+        pattern=r"allergi|alérgi|alergi|аллерги|[过過]敏|アレルギー|알레르기|celíac|celiac|zöliakie|c(?:œ|oe)liaque|diab[eéè]ti|диабет|糖尿病|@(?:vegan|végan|vegetari|végétari)\w+",
+        example="Je suis allergique aux noix.",
     ),
 )
