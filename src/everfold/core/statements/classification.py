@@ -43,10 +43,11 @@ StatedKind = Literal[
     "remember", "correction", "decision", "constraint", "identity", "preference", "commitment", "task", "question"
 ]
 
-_find_tag: Final = re.compile(
-    r",? ?(?:ok|okay|please|pls|understood|alright|all right|got it|is that clear|ja|verstanden|d'accord|vale|va bene|tá|goed|хорошо|ладно)\s?\?+$"
-).search
-"""What makes a question of an order in its form alone."""
+_TAGS: Final = (
+    *("ok", "okay", "please", "pls", "understood", "alright", "got it", "is that clear"),
+    *("ja", "verstanden", "d'accord", "vale", "va bene", "tá", "goed", "хорошо", "ладно"),
+)
+"""What makes a question of an order in its form alone, behind it and before the mark."""
 _ENCLOSED: Final = re.compile(r"[\"()\[\]{}<>*`/\\|=—\u2013…_]")
 _ASCII_ENCLOSED: Final = b'"()[]{}<>*`/\\|=_'
 ENCLOSING: Final = "("
@@ -259,10 +260,12 @@ def _list_tried(bits: int) -> Iterator[StatementRule]:
 
 def _is_denied(rule: StatementRule, lowered: str, form: PatternForm) -> bool:
     """Whether a sentence that a rule finds is none of its kind after all."""
-    denials = list(STORIES) if rule.kind == "constraint" else []
-    if not rule.is_explicit and (denial := DENIALS.get(rule.kind)):
-        denials.append(denial)
-    return any(_find_pattern(denial.pattern, denial.needles, lowered, form) is not None for denial in denials)
+    denial = None if rule.is_explicit else DENIALS.get(rule.kind)
+    if denial and _find_pattern(denial.pattern, denial.needles, lowered, form) is not None:
+        return True
+    return rule.kind == "constraint" and any(
+        _find_pattern(story.pattern, story.needles, lowered, form) is not None for story in STORIES
+    )
 
 
 def _find_pattern(pattern: str, needles: str, lowered: str, form: PatternForm) -> int | None:
@@ -295,10 +298,12 @@ def _read_search(pattern: str, form: PatternForm) -> _Search:
 
 def _find_tagged(lowered: str, cues: int, *, from_user: bool) -> Statement | None:
     """What binds in a sentence that ends as in ", ok?"; None where nothing does, and of any other question."""
-    tag = _find_tag(lowered) if cues >= IMPERATIVE else None
-    if tag is None or not lowered[: tag.start()].strip():
+    bare = lowered.rstrip("? \u00a0\u202f")
+    if cues < IMPERATIVE or not bare.endswith(_TAGS):
         return None
-    found = find_statement(lowered[: tag.start()], cues, from_user=from_user)
+    tag = next(tag for tag in _TAGS if bare.endswith(tag))
+    order = bare.removesuffix(tag)
+    found = find_statement(order.rstrip(" ,"), cues, from_user=from_user) if order.endswith((" ", ",")) else None
     return found if found and found.kind in _BINDING else None
 
 
