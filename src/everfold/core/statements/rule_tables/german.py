@@ -39,7 +39,7 @@ RULES: Final[tuple[StatementRule, ...]] = (
         kind="constraint",
         cues="nie niemals keinesfalls keinen",
         needles="nie |niemals |keinesfalls |auf keinen fall",
-        pattern=r"^(?!.*\b(?:ich|war|wird|hat|gibt)\b).*\b(?:nie|niemals|keinesfalls|auf keinen fall)\b",
+        pattern=r"^(?!(?:er|es|man|mein\w*|unser\w*|der|die|das) (?!.*\b(?:darf|dürfen|soll\w*|muss|müssen)\b))(?!.*\b(?:ich|war|wird|hat|gibt)\b).*\b(?:nie|niemals|keinesfalls|auf keinen fall)\b",
         example="Bestell nie bei diesem Händler.",
         counter="Ich war nie in Rom.",
     ),

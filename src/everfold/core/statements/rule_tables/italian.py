@@ -8,7 +8,7 @@ _ORDER: Final = (
     r"(?:"
     r"rispondi|risponda|scrivi|scriva|usa|usi|utilizza|indica|indichi|includi|aggiungi|manda|invia|chiedi|chiama|prenota"
     r"|compra|ordina|mostra|spiega|traduci|riassumi|cita|firma|controlla|verifica|avvisa|parla|metti|tieni|arrotonda|inizia"
-    r"|conferma|consulta|leggi|evita|scegli|cerca|lascia|dammi|dimmi|fammi"
+    r"|conferma|consulta|leggi|evita|scegli|cerca|lascia|dammi|dimmi|fammi|fai|faccia|dai"
     r"|(?:chied|mand|avvis|chiam|scriv|ricord|mostr|spieg|aggiung|mett|inserisc|traduc|invi)\w{0,2}(?:mi|lo|la|li|le|ci))"
 )
 """Verbs that open an order to an assistant, as an order has them."""

@@ -45,7 +45,7 @@ _BOUND: Final = (
 """What follows "from now on" tells of somebody else, unless it holds one of these."""
 _TEAM: Final = (
     r"(?:(?:i|we)(?:'re|'m| are| am)? (?:the only one\w*|vegetarian|vegan|gluten-free|halal|kosher)\b"
-    r"|we(?:'re|'ll| are| will)(?: only| all)? (?:us|deploy|ship|merg|commit|accept|allow|requir|support|quot|bill|invoic|format|releas|publish)(?:e|ing)?\b"
+    r"|we(?:'re|'ll| are| will)(?: only| all)? (?:us|deploy|ship|merg|commit|accept|allow|requir|support|quot|bill|invoic|format|releas|publish|test)(?:e|ing)?\b"
     r"|i(?:'ll| will)(?: only)? (?:accept|call you)\b|there (?:will be|are|is) no\b)"
 )
 """What a person or a team will do that binds whoever works for them."""
@@ -58,7 +58,7 @@ _PAST: Final = (
 )
 """What happened: no order begins with it."""
 _FELT: Final = (
-    r"(?:feel|cry|love|wake (?!me|us)|sleep|laugh|miss|enjoy|regret|end up|wonder|dream|forget (?!to\b)|lose (?!any)"
+    r"(?:feel|cry|love|wake (?!me|us)|sleep|laugh|miss|enjoy|regret|end up|wonder|dream|fall (?:asleep|ill|in love)|forget (?!to\b)|lose (?!any)"
     r"|get (?:lost|sick|tired|bored|hungry|nervous|excited|cold|stuck|distracted|confused|it wrong)|run (?:late|out)|eat|drink|smoke"
     r"|\w+ too (?:much|many))\b"
 )
@@ -97,7 +97,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
         needles="don't |dont |do not |doesn't ",
-        pattern=rf"{_LEAD}(?:don't|dont|do not|doesn't) {_IDLE}(?:have (?!anything|it\b|them\b|him\b|her\b)|need|like|love|own|live|know|feel|care|believe|remember|hate|belong|matter|miss|work (?:there|here|any ?more)"
+        pattern=rf"{_LEAD}(?:don't|dont|do not|doesn't) {_IDLE}(?:have (?!anything|it\b|them\b|him\b|her\b)|need|like|love|own|live|know|feel|care|believe|remember|hate|belong|matter|miss|see (?:him|her|them|it|much)|work (?:there|here|any ?more)"
         r"|(?:ever )?want to (?:see|go|be|hear|live|work|come|meet))\b(?! (?:me|us|free)\b)"
         r"|@(?:don't|dont|do not) (?:even )?(?:ask(?: me)?(?: how\b| why\b|[.!]*$)|mention it[.!]*$|tell me (?:you|it's|he|she|they|we)\b|get me started"
         r"|make me laugh|hold your breath|speak too soon|shoot the messenger)",
