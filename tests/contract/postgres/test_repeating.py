@@ -1,8 +1,9 @@
 """What is repeated when the way to the server breaks off: everything that left nothing behind, and nothing twice."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final, TypeAlias
 
 import psycopg
 import pytest
@@ -11,9 +12,17 @@ from tests.support.postgres import crash, durable
 
 import everfold
 from everfold import Session
+from everfold.adapters.postgres import repeating
 from everfold.adapters.postgres.connection import Database
-from everfold.errors import StoreUnavailableError
+from everfold.adapters.postgres.store import PostgresStore
+from everfold.adapters.sql.copy_store import copy_store
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.core.primitives.ids import SessionId
+from everfold.errors import OutcomeUnknownError, StoreUnavailableError
 from everfold.testing.kit.builders import user
+
+Names: TypeAlias = Sequence[str | None] | None
+"""Client ids as an append is given them."""
 
 
 @pytest.fixture
@@ -51,20 +60,87 @@ async def test_a_read_over_a_lost_connection_is_asked_again(cutter: Cutter) -> N
         assert cutter.place is None
 
 
-async def test_a_commit_that_nobody_knows_of_is_settled_by_the_client_id(
-    cutter: Cutter, monkeypatch: pytest.MonkeyPatch
+def _forget_transactions(patch: pytest.MonkeyPatch) -> None:
+    """Have the server say of no transaction that has ended how it did."""
+    ask = Database.read_transaction_status
+
+    def forget(database: Database, transaction_id: int, server_life: int | None) -> str | None:
+        status = ask(database, transaction_id, server_life)
+        return status if status == "in progress" else None
+
+    patch.setattr(Database, "read_transaction_status", forget)
+
+
+NAMES: Final = [None, ["mine", "yours"], ["mine", None], [None, "yours"]]
+"""The client ids of two messages: none, all, or of one of them."""
+
+
+@pytest.mark.parametrize("place", ["unsent", "unanswered"])
+@pytest.mark.parametrize("names", NAMES)
+async def test_a_commit_that_the_server_does_not_know_of_is_settled_by_what_is_stored(
+    cutter: Cutter, monkeypatch: pytest.MonkeyPatch, names: Names, place: Place
 ) -> None:
-    """Where the server has forgotten how a transaction ended the error says so; the same append again stores it once."""
+    """Where the server has forgotten how a transaction ended, an append is stored once, with client ids and without."""
+    _forget_transactions(monkeypatch)
     async with everfold.open(cutter.url) as engine:
         session = await engine.session()
         await session.append(user("The first one."))
-        with monkeypatch.context() as patch:
-            patch.setattr(Database, "read_transaction_status", lambda *_: None)
-            cutter.place = "unanswered"
-            with pytest.raises(StoreUnavailableError, match="same client ids"):
-                await session.append(user("The second one."), client_ids=["mine"])
-        assert await session.append(user("The second one."), client_ids=["mine"]) == [2]
+        cutter.place = place
+        two = [user("The second one."), user("The third one.")]
+        assert await session.append(two, client_ids=names) == [2, 3]
+        assert cutter.place is None
+        assert await _read(session) == ["The first one.", "The second one.", "The third one."]
         assert (await session.verify()).is_sound
+
+
+async def test_a_first_append_that_the_server_does_not_know_of_makes_one_session(
+    cutter: Cutter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that is stored with its first message is there once, though the answer to its commit was lost."""
+    _forget_transactions(monkeypatch)
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        cutter.place = "unanswered"
+        assert await session.append(user("The first one.")) == [1]
+        assert cutter.place is None
+        assert [one.id for one in await engine.list_sessions()] == [session.id]
+        assert await _read(session) == ["The first one."]
+
+
+async def test_a_commit_that_does_not_end_is_told_as_what_it_is(
+    cutter: Cutter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only where client ids make the same append safe again does the error ask for it."""
+    monkeypatch.setattr(Database, "read_transaction_status", lambda *_: "in progress")
+    monkeypatch.setattr(repeating, "REPEAT_SECS", 0.2)
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        cutter.place = "unanswered"
+        with pytest.raises(StoreUnavailableError, match="same client ids"):
+            await session.append(user("The second one."), client_id="mine")
+        assert await session.append(user("The second one."), client_id="mine") == [2]
+        cutter.place = "unanswered"
+        with pytest.raises(OutcomeUnknownError, match="read what is stored") as unknown:
+            await session.append(user("The third one."))
+        assert not unknown.value.retryable
+
+
+async def test_a_mark_is_nobodys_client_id(database_url: str, tmp_path: Path) -> None:
+    """What tells an append apart in the store is not shown where a client gave no id, in a document or in a copied store."""
+    async with everfold.open(database_url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        await session.append([user("The second one."), user("The third one.")], client_ids=[None, "mine"])
+    with psycopg.connect(database_url) as connection:
+        stored = connection.execute("SELECT client_id IS NULL FROM messages ORDER BY seq").fetchall()
+    assert stored == [(False,), (False,), (False,)], "the first one of each append, and the named one"
+    source, target = await PostgresStore.open(database_url), await SqliteStore.open(f"{tmp_path}/copy.db")
+    await copy_store(source, target, lambda _what, _count: None)
+    for store in (source, target):
+        messages = await store.list_stored(SessionId(session.id), after_seq=0, limit_count=10)
+        assert [message.client_id for message in messages] == [None, None, "mine"]
+        await store.close()
 
 
 @pytest.fixture
@@ -92,11 +168,12 @@ def _give_away(url: str, transaction_id: int) -> None:
             pass
 
 
+@pytest.mark.parametrize("names", [None, ["mine"]])
 @pytest.mark.parametrize("is_given_away", [False, True])
 async def test_a_commit_that_a_crash_took_is_not_taken_for_another_one(
-    cutter: Cutter, lazy_url: str, *, is_given_away: bool
+    cutter: Cutter, lazy_url: str, *, is_given_away: bool, names: Names
 ) -> None:
-    """What was appended while the server crashed is in the log or refused, also where another transaction got its id."""
+    """What was appended while the server crashed is in the log once, also where another transaction got its id."""
 
     def crash_and_go_on() -> None:
         with psycopg.connect(lazy_url) as connection:
@@ -112,13 +189,7 @@ async def test_a_commit_that_a_crash_took_is_not_taken_for_another_one(
         session = await engine.session()
         await session.append(user("The first one."))
         cutter.place, cutter.before = "unsent", crash_and_go_on
-        problem = ""
-        try:
-            await session.append(user("The second one."), client_ids=["mine"])
-        except StoreUnavailableError as error:
-            problem = str(error)
-            await session.append(user("The second one."), client_ids=["mine"])
-        assert not problem or (is_given_away and "same client ids" in problem)
+        assert await session.append(user("The second one."), client_ids=names) == [2]
         assert cutter.place is None
         assert await _read(session) == ["The first one.", "The second one."]
         assert (await session.verify()).is_sound

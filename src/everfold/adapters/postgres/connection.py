@@ -61,6 +61,8 @@ def _write_placeholders(text: str) -> str:
 class Database:
     """One connection with its named queries. Not for two threads at once."""
 
+    loses_answers = True
+
     def __init__(self, connection: Connection, path: str) -> None:
         self.path = path
         self.connection = connection
@@ -70,6 +72,7 @@ class Database:
         self.keys = OwnerKeys()
         self.commit: int | None = None
         self.server_life: int | None = None
+        self.proof: tuple[Bound, ...] | None = None
         self._transaction_id: int | None = None
         self._locked: set[int] = set()
         connection.adapters.register_dumper(int, Int8Dumper)
@@ -143,7 +146,7 @@ class Database:
         connection learns how it ended. None where the transaction wrote nothing.
         """
         self._locked.clear()
-        self._transaction_id, self.commit = None, None
+        self._transaction_id, self.commit, self.proof = None, None, None
         try:
             with self.connection.transaction():
                 yield
@@ -226,6 +229,10 @@ class Database:
             return "aborted"
         is_another_life = server_life is None or server_life != self.server_life
         return None if status == "committed" and is_another_life else cast("str | None", status)
+
+    def prove_by(self, *queries: Bound) -> None:
+        """See the protocol."""
+        self.proof = self.proof or queries
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""

@@ -2,7 +2,8 @@
 
 What was lost before its commit was sent has left nothing behind, so it is done again. A commit that got no answer may
 have come through: another connection asks how the transaction ended. Where the server crashed meanwhile it may have given
-the transaction's id to another one, so that "committed" says nothing then, and the error tells what to do.
+the transaction's id to another one, so that "committed" says nothing then. What was written tells it then, if the work has
+said how (`Database.prove_by`): an append leaves its client ids, or a mark of its own. Else the error says what to do.
 
 Source: PostgreSQL's documentation of serialization failures, which are to be tried again, and of `pg_xact_status`, which
 is made for a commit whose answer was lost. That ids are given again after a crash: `tests/contract/postgres/test_repeating.py`.
@@ -19,7 +20,8 @@ import psycopg
 from psycopg import errors
 
 from everfold.adapters.postgres.connection import Database
-from everfold.errors import StoreError, StoreUnavailableError
+from everfold.adapters.sql.database import Bound
+from everfold.errors import EverfoldError, OutcomeUnknownError, StoreError, StoreUnavailableError
 
 T = TypeVar("T")
 
@@ -44,18 +46,21 @@ class UnansweredError(Exception, Generic[T]):
         transaction_id: By which another connection learns how it ended.
         server_life: What `Database.read_server_life` gave on the lost connection.
         done: What the work gave, if it was committed.
+        proof: The queries of `Database.prove_by`; None where the work has not called it.
     """
 
     transaction_id: int
     server_life: int | None
     done: T
+    proof: tuple[Bound, ...] | None = None
 
 
 def repeat(take: Take, work: Callable[[Database], T], *, path: str) -> T:
     """What the work gives, tried again on another connection for as long as `REPEAT_SECS` where it left nothing behind.
 
     Raises:
-        StoreUnavailableError: nobody can tell whether it was stored.
+        StoreUnavailableError: the server was out of reach for as long, or cannot tell whether it was stored.
+        OutcomeUnknownError: it cannot tell whether messages were stored that have no client id.
     """
     ends_at = time.monotonic() + REPEAT_SECS
     for pause in _list_pauses():
@@ -86,7 +91,7 @@ def commit(database: Database, work: Callable[[Database], T]) -> T:
             done.append(work(database))
     except psycopg.Error as error:
         if database.commit is not None and database.is_lost:
-            raise UnansweredError(database.commit, database.server_life, done[0]) from error
+            raise UnansweredError(database.commit, database.server_life, done[0], database.proof) from error
         raise
     return done[0]
 
@@ -100,7 +105,10 @@ def _has_committed(take: Take, lost: UnansweredError[T], *, path: str) -> bool:
     """Whether a transaction was committed, asked for until the server has ended it."""
 
     def ask(database: Database) -> str | None:
-        return database.read_transaction_status(lost.transaction_id, lost.server_life)
+        status = database.read_transaction_status(lost.transaction_id, lost.server_life)
+        if status is None and lost.proof is not None:  # it has ended, one way or the other
+            return "committed" if any(database.rows(name, **values) for name, values in lost.proof) else "aborted"
+        return status
 
     ends_at = time.monotonic() + REPEAT_SECS
     status: str | None = "in progress"
@@ -111,18 +119,19 @@ def _has_committed(take: Take, lost: UnansweredError[T], *, path: str) -> bool:
                 break
             time.sleep(pause)
     except (psycopg.Error, StoreError) as error:
-        raise _unknown(path, lost.transaction_id) from error
+        raise _unknown(path, lost) from error
     if status not in ("committed", "aborted"):
-        raise _unknown(path, lost.transaction_id)
+        raise _unknown(path, lost)
     return status == "committed"
 
 
-def _unknown(path: str, transaction_id: int) -> StoreUnavailableError:
-    return StoreUnavailableError(
-        f"{path}: the connection was lost while transaction {transaction_id} was committed, and the server cannot say "
-        "whether it was; append again with the same client ids: what is stored is not stored twice",
-        path=path,
-    )
+def _unknown(path: str, lost: UnansweredError[T]) -> EverfoldError:
+    text = f"{path}: the connection was lost while transaction {lost.transaction_id} was committed, and the server does not say whether it was"
+    if lost.proof == ():
+        text = f"{text}; append again with the same client ids: what is stored is not stored twice"
+        return StoreUnavailableError(text, path=path)
+    text = f"{text}; read what is stored before you write it again"
+    return StoreUnavailableError(text, path=path) if lost.proof is None else OutcomeUnknownError(text, path=path)
 
 
 def _list_pauses() -> Iterator[float]:

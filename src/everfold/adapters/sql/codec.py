@@ -1,6 +1,7 @@
 """Rows and values: how what the core knows is written in columns."""
 
 import json
+import secrets
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,6 +33,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _KINDS = frozenset(get_args(Kind))
 _ORIGINS = frozenset(get_args(Origin))
+_MARK = b"\xff"
+"""No text begins with this byte in UTF-8. Source: RFC 3629."""
 
 
 def to_micros(moment: datetime) -> int:
@@ -62,8 +65,15 @@ def from_blob(blob: object) -> object:
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-def message_row(user_key: int, session_key: int, appended: Appended) -> tuple[SqlValue, ...]:
-    """The columns of a new message, in the order of `insert_message`."""
+def make_mark() -> bytes:
+    """A client id that no client can give, for a message that has none."""
+    return _MARK + secrets.token_bytes(16)
+
+
+def message_row(
+    user_key: int, session_key: int, appended: Appended, *, mark: bytes | None = None
+) -> tuple[SqlValue, ...]:
+    """The columns of a new message, in the order of `insert_message`; the mark stands for a client id that it lacks."""
     message = appended.message
     view = message.view
     return (
@@ -77,7 +87,7 @@ def message_row(user_key: int, session_key: int, appended: Appended) -> tuple[Sq
         view.role,
         text_to_blob(view.name),
         to_micros(message.said_at),
-        text_to_blob(appended.client_id),
+        mark if appended.client_id is None else text_to_blob(appended.client_id),
         message.tokens,
         message.raw_tokens,
         appended.sum_tokens,
@@ -101,6 +111,11 @@ def text_to_blob(text: str | None) -> bytes | None:
 def blob_to_text(blob: object) -> str | None:
     """The text that `text_to_blob` wrote."""
     return None if blob is None else cast("bytes", blob).decode("utf-8", "surrogatepass")
+
+
+def read_client_id(blob: object) -> str | None:
+    """The client id that a client gave; None where there is none, or a mark."""
+    return None if blob is None or cast("bytes", blob).startswith(_MARK) else blob_to_text(blob)
 
 
 def cuts_to_blob(cuts: Sequence[Cut]) -> bytes | None:

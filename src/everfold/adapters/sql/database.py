@@ -55,6 +55,10 @@ class Database(Protocol):
     """One connection with its named queries. Not for two threads at once."""
 
     @property
+    def loses_answers(self) -> bool:
+        """Whether a commit may be carried out and its answer be lost, as on the way from a server."""
+
+    @property
     def keys(self) -> "OwnerKeys":
         """The keys of users and agents that this connection has read."""
 
@@ -108,6 +112,13 @@ class Database(Protocol):
         """Wait until no other transaction that has locked this user is open; held until this one ends.
 
         Where a database has one writer at a time, every transaction has waited already.
+        """
+
+    def prove_by(self, *queries: Bound) -> None:
+        """Say how it is found out whether this transaction was committed, where the answer is lost and the server cannot say.
+
+        If one of these finds a row it was, else it was not and is done again. Of several calls the first that names a query
+        counts. Without a query it is done again in any case: it is refused where it was committed.
         """
 
     def mark_erased(self) -> None:

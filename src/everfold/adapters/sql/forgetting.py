@@ -7,10 +7,10 @@ from typing import cast
 from everfold.adapters.sql.access import begin_erase
 from everfold.adapters.sql.clients import erase_client_list, put_client_list
 from everfold.adapters.sql.codec import (
-    blob_to_text,
     find_moment,
     from_micros,
     lineage_from_text,
+    read_client_id,
     to_micros,
 )
 from everfold.adapters.sql.database import NO_USER, Database
@@ -135,7 +135,7 @@ def list_stored(
             source=cast("Source", source),
             format=cast("WireFormat", wire_format),
             said_at=from_micros(said_at),
-            client_id=blob_to_text(client_id),
+            client_id=read_client_id(client_id),
             content=cast("bytes", unpack_message(content) or b""),
             erased_at=find_moment(erased_at),
         )

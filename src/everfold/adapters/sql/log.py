@@ -5,7 +5,7 @@ from itertools import chain
 from typing import cast
 
 from everfold.adapters.sql import sessions
-from everfold.adapters.sql.codec import cuts_to_blob, message_row, read_message, read_note, text_to_blob
+from everfold.adapters.sql.codec import cuts_to_blob, make_mark, message_row, read_message, read_note, text_to_blob
 from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.packing import pack_row, unpack_row
@@ -36,8 +36,7 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision=expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
-    rows = [message_row(place.user_key, place.session_key, appended) for appended in plan.appended]
-    message_ids = database.insert_each("insert_message", rows)
+    message_ids = database.insert_each("insert_message", _write_rows(database, place, plan))
     database.run_each(
         "insert_search_row",
         [
@@ -62,6 +61,18 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
             is_boundary=int(message.is_boundary),
             cuts=cuts_to_blob(message.cuts),
         )
+
+
+def _write_rows(database: Database, place: Place, plan: AppendPlan) -> list[Row]:
+    """The rows of new messages. Where an answer can be lost, the first without a client id carries the mark of this append."""
+    marked = next((one for one in plan.appended if one.client_id is None), None) if database.loses_answers else None
+    mark = None if marked is None else make_mark()
+    by_mark = ("find_client", {**place.keys, "client_id": mark, "last_seq": NO_END})
+    database.prove_by(*([] if mark is None else [by_mark]))
+    return [
+        message_row(place.user_key, place.session_key, one, mark=mark if one is marked else None)
+        for one in plan.appended
+    ]
 
 
 def _refuse_shared_client_ids(database: Database, places: Places, session_id: SessionId, plan: AppendPlan) -> None:

@@ -45,6 +45,7 @@ def create_session(database: Database, record: SessionRecord, state: SessionStat
         lineage=lineage_to_text(record.lineage),
         settings=settings_to_text(record.settings),
     )
+    database.prove_by(("find_keys", {"session_id": record.id}))
     database.run("insert_state", session_id=record.id, revision=state.revision, state=state_to_bytes(state))
 
 
