@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Literal
 
 from psycopg.conninfo import conninfo_to_dict
@@ -24,6 +24,7 @@ class Cutter:
         url: By which the server is reached over this socket.
         place: Where the next connection breaks off; None when it has.
         before: What happens meanwhile, before the client learns that its connection is lost.
+        is_down: Whether every new connection is refused, as by a server that is being restarted.
     """
 
     def __init__(self, url: str, folder: Path) -> None:
@@ -31,6 +32,8 @@ class Cutter:
         self.url = f"postgresql://{given['user']}@/{given['dbname']}?host={folder}"
         self.place: Place | None = None
         self.before: Callable[[], None] = lambda: None
+        self.is_down = False
+        self._open: list[socket.socket] = []
         self._server = str(Path(str(given["host"])) / _SOCKET)
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(str(folder / _SOCKET))
@@ -41,12 +44,27 @@ class Cutter:
         """Take no more connections."""
         self._listening.close()
 
+    def go_down(self, secs: float) -> None:
+        """Break off every connection, and refuse new ones for so long."""
+        self.is_down = True
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        Timer(secs, self._come_back).start()
+
+    def _come_back(self) -> None:
+        self.is_down = False
+
     def _listen(self) -> None:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
+                if self.is_down:
+                    client.close()
+                    continue
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._server)
+                self._open += [client, server]
                 Thread(target=self._pass_on, args=(client, server), daemon=True).start()
 
     def _pass_on(self, client: socket.socket, server: socket.socket) -> None:

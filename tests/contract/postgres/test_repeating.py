@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from tests.support.cutting import Cutter, Place, cutting
 from tests.support.postgres import crash, durable
+from tests.support.waiting import until
 
 import everfold
 from everfold import Session
@@ -105,6 +106,41 @@ async def test_a_first_append_that_the_server_does_not_know_of_makes_one_session
         assert cutter.place is None
         assert [one.id for one in await engine.list_sessions()] == [session.id]
         assert await _read(session) == ["The first one."]
+
+
+@pytest.mark.slow
+async def test_a_commit_without_an_answer_before_an_outage_is_stored_once(cutter: Cutter) -> None:
+    """An append whose commit was carried out right before the server went away for seconds returns when it is back."""
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        cutter.place, cutter.before = "unanswered", lambda: cutter.go_down(6)
+        assert await session.append(user("The second one.")) == [2]
+        assert await _read(session) == ["The first one.", "The second one."]
+
+
+@pytest.mark.slow
+async def test_a_call_waits_for_a_server_that_is_restarted(cutter: Cutter) -> None:
+    """A server that answers again within seconds costs no call, also where that takes longer than one connection may take."""
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        cutter.go_down(6)
+        assert await session.append(user("The second one.")) == [2]
+
+
+@pytest.mark.slow
+async def test_a_server_is_found_at_once_after_a_long_outage(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the server was away, the next call finds it, though it does not wait long."""
+    async with everfold.open(cutter.url) as engine:
+        session = await engine.session()
+        await session.append(user("The first one."))
+        cutter.go_down(8)
+        monkeypatch.setattr(repeating, "REPEAT_SECS", 4.0)
+        with pytest.raises(StoreUnavailableError):
+            await session.append(user("The second one."))
+        await until(lambda: not cutter.is_down)
+        assert await session.append(user("The second one.")) == [2]
 
 
 async def test_a_commit_that_does_not_end_is_told_as_what_it_is(

@@ -14,7 +14,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, reading, translated
 from everfold.adapters.postgres.migrating import migrate
-from everfold.adapters.postgres.repeating import commit, repeat
+from everfold.adapters.postgres.repeating import REPEAT_SECS, commit, repeat
 from everfold.adapters.sql.connections import Connections
 from everfold.adapters.sql.places import Places
 from everfold.errors import InvalidInputError, StoreUnavailableError
@@ -27,7 +27,12 @@ MOST_CONNECTIONS = 8
 """How many connections one process has at most. Source: own choice; 12 processes within PostgreSQL's default of 100."""
 
 CONNECT_SECS = 5.0
-"""How long a connection is waited for. Source: docs/adr/0002; as long as a person waits before they ask."""
+"""How long one connection may take to be made. Source: docs/adr/0002; as long as a person waits before they ask."""
+
+TAKE_SECS = 1.0
+"""How long a connection is waited for before a new one is asked for, which is done for `REPEAT_SECS`. The pool doubles
+its pause after each vain try; with a `reconnect_timeout` of half as long it gives up, and tries again at the next call, so that
+a server is found within a second of its return. Source: psycopg-pool's documentation of `reconnect_timeout`."""
 
 
 class PostgresConnections(Connections):
@@ -43,7 +48,8 @@ class PostgresConnections(Connections):
             kwargs={"autocommit": True, "options": add_options(url)},
             min_size=1,
             max_size=MOST_CONNECTIONS,
-            timeout=CONNECT_SECS,
+            timeout=TAKE_SECS,
+            reconnect_timeout=TAKE_SECS / 2,
             configure=self._configure,
             open=False,
         )
@@ -92,7 +98,7 @@ class PostgresConnections(Connections):
         try:
             taken = self._pool.getconn()
         except PoolTimeout as error:
-            text = f"{self.path}: no connection within {CONNECT_SECS:g} seconds ({error}); is the server running?"
+            text = f"{self.path}: no connection within {REPEAT_SECS:g} seconds; is the server running?"
             raise StoreUnavailableError(text, path=self.path) from error
         try:
             yield self._databases[taken]

@@ -26,8 +26,8 @@ from everfold.errors import EverfoldError, OutcomeUnknownError, StoreError, Stor
 T = TypeVar("T")
 
 REPEAT_SECS = 10.0
-"""How long a piece of work is tried. Source: own choice; a server that is restarted answers again within seconds, and a person
-waits no longer."""
+"""How long a piece of work is tried, and a connection waited for. Source: own choice; a server that is restarted answers again
+within seconds, and a person waits no longer."""
 
 FIRST_PAUSE_SECS = 0.01
 MOST_PAUSE_SECS = 0.5
@@ -35,7 +35,7 @@ MOST_PAUSE_SECS = 0.5
 (2015)."""
 
 Take = Callable[[], AbstractContextManager[Database]]
-"""Takes a connection, for as long as its context lasts."""
+"""Takes a connection, for as long as its context lasts. Raises `StoreUnavailableError` where there is none yet."""
 
 
 @dataclass(slots=True)
@@ -64,17 +64,17 @@ def repeat(take: Take, work: Callable[[Database], T], *, path: str) -> T:
     """
     ends_at = time.monotonic() + REPEAT_SECS
     for pause in _list_pauses():
-        with take() as database:
-            try:
+        database: Database | None = None
+        try:
+            with take() as database:
                 return work(database)
-            except UnansweredError as lost:
-                unanswered = cast("UnansweredError[T]", lost)
-            except (psycopg.Error, StoreError) as error:
-                if time.monotonic() + pause > ends_at or not (database.is_lost or _was_ended(error)):
-                    raise
-                unanswered = None
-        if unanswered is not None and _has_committed(take, unanswered, path=path):
-            return unanswered.done
+        except UnansweredError as lost:
+            unanswered = cast("UnansweredError[T]", lost)
+            if _has_committed(take, unanswered, path=path):
+                return unanswered.done
+        except (psycopg.Error, StoreError) as error:
+            if time.monotonic() + pause > ends_at or not _may_pass(error, database):
+                raise
         time.sleep(pause)
     raise AssertionError("pauses have no end")
 
@@ -96,9 +96,11 @@ def commit(database: Database, work: Callable[[Database], T]) -> T:
     return done[0]
 
 
-def _was_ended(error: Exception) -> bool:
-    """Whether the server ended a transaction for another one's sake."""
-    return isinstance(error, (errors.DeadlockDetected, errors.SerializationFailure))
+def _may_pass(error: Exception, database: Database | None) -> bool:
+    """Whether there was no connection, or it was lost, or the server ended the transaction for another one's sake."""
+    if database is None:
+        return isinstance(error, StoreUnavailableError)
+    return database.is_lost or isinstance(error, (errors.DeadlockDetected, errors.SerializationFailure))
 
 
 def _has_committed(take: Take, lost: UnansweredError[T], *, path: str) -> bool:
