@@ -1,6 +1,8 @@
 """A way to PostgreSQL that breaks off where a test says."""
 
+import ctypes
 import socket
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +17,8 @@ answer to its commit comes back, or at whatever is asked next."""
 
 _SOCKET = ".s.PGSQL.5432"
 _MOST_BYTES = 1 << 20
+_ATTACH_FILTER, _RETURN = 26, 6
+"""Source: Linux, `SO_ATTACH_FILTER` of asm-generic/socket.h and `BPF_RET | BPF_K` of linux/bpf_common.h."""
 
 
 class Cutter:
@@ -95,6 +99,64 @@ class Cutter:
         with suppress(OSError):
             while given := server.recv(_MOST_BYTES):
                 client.sendall(given)
+
+
+class SilentWay:
+    """A way to PostgreSQL over TCP on which packets get lost from some moment on, and neither side learns of it.
+
+    Attributes:
+        url: By which the server is reached over it.
+    """
+
+    def __init__(self, url: str) -> None:
+        given = conninfo_to_dict(url)
+        self._server = str(Path(str(given["host"])) / _SOCKET)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"postgresql://{given['user']}@127.0.0.1:{self._listening.getsockname()[1]}/{given['dbname']}"
+        self._clients: list[socket.socket] = []
+        self._servers: list[socket.socket] = []
+        Thread(target=self._listen, daemon=True).start()
+
+    def lose_connections(self) -> None:
+        """Drop every packet of the connections that there are, as a firewall does that has forgotten them."""
+        for client in self._clients:
+            _drop_packets(client)
+
+    def lose_host(self) -> None:
+        """Drop those of new connections too, as if the host had lost its power."""
+        _drop_packets(self._listening)
+        self.lose_connections()
+
+    def close(self) -> None:
+        """Take no more connections, and end those that there are."""
+        for one in (self._listening, *self._clients, *self._servers):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._server)
+                self._clients.append(client)
+                self._servers.append(server)
+                for ends in ((client, server), (server, client)):
+                    Thread(target=_pass_on, args=ends, daemon=True).start()
+
+
+def _pass_on(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while sent := source.recv(_MOST_BYTES):
+            target.sendall(sent)
+        target.shutdown(socket.SHUT_WR)
+
+
+def _drop_packets(one: socket.socket) -> None:
+    """Have the kernel drop what arrives for a socket, without an acknowledgement: by a filter that admits no byte."""
+    admit_none = ctypes.create_string_buffer(struct.pack("HBBI", _RETURN, 0, 0, 0))
+    one.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(admit_none)))
 
 
 @contextmanager

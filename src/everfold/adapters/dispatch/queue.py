@@ -29,6 +29,7 @@ from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
+from everfold.adapters.postgres.connections import add_deadlines
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.errors import StoreError, StoreUnavailableError
 from everfold.ports.dispatch import DoJob, OnError
@@ -270,7 +271,10 @@ async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
     try:
         await asyncio.to_thread(_migrate, url)
         connector = PsycopgConnector(
-            conninfo=url, kwargs={"options": _add_options(url)}, min_size=1, max_size=MOST_CONNECTIONS
+            conninfo=add_deadlines(url),
+            kwargs={"options": _add_options(url)},
+            min_size=1,
+            max_size=MOST_CONNECTIONS,
         )
         app = App(connector=connector)
         await app.open_async()

@@ -8,6 +8,7 @@ Source: PostgreSQL's documentation of transaction isolation, advisory locks and 
 
 import json
 import re
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,6 +67,7 @@ class Database:
     def __init__(self, connection: Connection, path: str) -> None:
         self.path = path
         self.connection = connection
+        self.opened_at = time.monotonic()
         self.queries = prepare_queries()
         self.words = PostgresWords(self)
         self.places = Places(self)

@@ -2,14 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from everfold.adapters.postgres.connection import OPTIONS, Connection, Database, reading, translated
@@ -29,6 +30,21 @@ MOST_CONNECTIONS = 8
 CONNECT_SECS = 5.0
 """How long one connection may take to be made. Source: docs/adr/0002; as long as a person waits before they ask."""
 
+DEAD_SECS = 5
+"""How long what was sent may stay without an acknowledgement before a connection is given up for lost: half of the time for
+which a piece of work is tried, so that it is done on another one. Source: the manual page tcp(7), `TCP_USER_TIMEOUT`."""
+
+DEADLINES: Mapping[str, int] = {
+    "connect_timeout": int(CONNECT_SECS),
+    "tcp_user_timeout": DEAD_SECS * 1_000,
+    "keepalives_idle": DEAD_SECS,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
+"""When a connection is given up that says nothing any more: a host that lost its power, a firewall that forgot it. What waits for
+an answer has nothing to be acknowledged, and is kept alive by questions that the host itself answers, however long the server
+takes. Source: PostgreSQL's documentation of these parameters, which wait for hours unless they are set."""
+
 TAKE_SECS = 1.0
 """How long a connection is waited for before a new one is asked for, which is done for `REPEAT_SECS`. The pool doubles
 its pause after each vain try; with a `reconnect_timeout` of half as long it gives up, and tries again at the next call, so that
@@ -42,9 +58,10 @@ class PostgresConnections(Connections):
         self.path = hide(url)
         self.is_closed = False
         self._process_id = os.getpid()
+        self._drained_at = 0.0
         self._databases: WeakKeyDictionary[Connection, Database] = WeakKeyDictionary()
         self._pool = ConnectionPool(
-            url,
+            add_deadlines(url),
             kwargs={"autocommit": True, "options": add_options(url)},
             min_size=1,
             max_size=MOST_CONNECTIONS,
@@ -56,7 +73,7 @@ class PostgresConnections(Connections):
         self._threads = ThreadPoolExecutor(MOST_CONNECTIONS, thread_name_prefix="everfold-postgres")
         try:
             with translated(self.path):
-                with psycopg.connect(url, autocommit=True, connect_timeout=int(CONNECT_SECS)) as connection:
+                with psycopg.connect(add_deadlines(url), autocommit=True) as connection:
                     migrate(Database(connection, self.path))
                 self._pool.open()
         except BaseException:
@@ -94,16 +111,23 @@ class PostgresConnections(Connections):
 
     @contextmanager
     def _take(self) -> Iterator[Database]:
-        """A connection of the pool, which replaces it if it was lost."""
+        """A connection of the pool, which replaces it if it was lost.
+
+        The others that were open by then may be lost too, and each would be noticed as late: all of them are replaced.
+        """
         try:
             taken = self._pool.getconn()
         except PoolTimeout as error:
             text = f"{self.path}: no connection within {REPEAT_SECS:g} seconds; is the server running?"
             raise StoreUnavailableError(text, path=self.path) from error
+        database = self._databases[taken]
         try:
-            yield self._databases[taken]
+            yield database
         finally:
             self._pool.putconn(taken)
+            if database.is_lost and database.opened_at > self._drained_at and not self._pool.closed:
+                self._drained_at = time.monotonic()
+                self._pool.drain()
 
     async def _write(
         self, work: Callable[Concatenate[Database, P], T], /, *arguments: P.args, **options: P.kwargs
@@ -156,13 +180,23 @@ class PostgresConnections(Connections):
 
 def add_options(url: str) -> str:
     """What the url asks of the server, and our time limits before it, so that the url wins."""
+    given = _read(url).get("options")
+    return f"{OPTIONS} {given}" if given else OPTIONS
+
+
+def add_deadlines(url: str) -> str:
+    """How to connect to a url, with our `DEADLINES` for what it does not set."""
+    given = _read(url)
+    return make_conninfo(url, **{name: value for name, value in DEADLINES.items() if name not in given})
+
+
+def _read(url: str) -> Mapping[str, object]:
     try:
-        given = conninfo_to_dict(url).get("options")
+        return conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         raise InvalidInputError(
             f"the store url {hide(url)} cannot be read; expected postgresql://user@host/name"
         ) from error
-    return f"{OPTIONS} {given}" if given else OPTIONS
 
 
 def hide(url: str) -> str:
