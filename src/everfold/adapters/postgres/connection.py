@@ -277,8 +277,11 @@ def _translate(path: str, error: psycopg.Error) -> EverfoldError:
             return ConflictError(f"{path}: another writer was first ({_told(error)}); read the state again", path=path)
         case errors.QueryCanceled():
             return StoreUnavailableError(f"{path}: a statement took too long and was ended; ask for less", path=path)
-        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
-            text = f"{path}: another write of the same user has not ended within {LOCK_TIMEOUT_MS} ms; try again"
+        case errors.LockNotAvailable():
+            text = f"{path}: a lock that another transaction holds was not free within {LOCK_TIMEOUT_MS} ms; try again"
+            return StoreUnavailableError(text, path=path)
+        case errors.DeadlockDetected() | errors.SerializationFailure():
+            text = f"{path}: the server ended a transaction for the sake of another one; try again"
             return StoreUnavailableError(text, path=path)
         case errors.DiskFull():
             return StoreUnavailableError(f"the disk of {path} is full; nothing was written: free some space", path=path)
