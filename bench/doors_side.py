@@ -352,7 +352,7 @@ async def measure(name: str, calls_count: int) -> dict[str, float]:
     """Milliseconds of a call of the model at 1,000 messages: the adapter, and the engine's calls."""
     clock = Clock()
     async with everfold.open("memory://") as engine:
-        session = await engine.session(key="bench", limit=LIMIT)
+        session = await engine.session(session_key="bench", limit=LIMIT)
         driver = DRIVERS[name](engine, session)
         for number in range(MESSAGES_COUNT - 2):
             driver.add("assistant" if number % 2 else "user", TEXT.format(number, number))

@@ -205,9 +205,9 @@ async def _turns(
                 render(window, "openai")
             _sum_up(times, begun)
             begun = len(times.append.secs)
-            if watermark is not None and window.report.watermark != watermark:
+            if watermark is not None and window.report.compacted_through != watermark:
                 times.compacting.add(times.window.secs[-1], times.window.processor_secs[-1])
-            watermark = window.report.watermark
+            watermark = window.report.compacted_through
         if profiler:
             profiler.disable()
 

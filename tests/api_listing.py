@@ -75,7 +75,7 @@ def _name_type(annotation: object) -> str:
 
 
 def _sign(function: object) -> str:
-    prefix = " async" if inspect.iscoroutinefunction(function) else ""
+    prefix = " async" if inspect.iscoroutinefunction(inspect.unwrap(function)) else ""
     try:
         signature = str(inspect.signature(function))  # type: ignore[arg-type]  # what has none raises ValueError
     except ValueError:

@@ -96,7 +96,7 @@ def _is_public(node: ast.stmt) -> TypeGuard[Function]:
 
 def _find_homes(source: Source, method: Function) -> dict[str, str]:
     """Where the names of a method's head come from."""
-    heads = [method.args, *([method.returns] if method.returns else [])]
+    heads = [method.args, *method.decorator_list, *([method.returns] if method.returns else [])]
     names = {node.id for head in heads for node in ast.walk(head) if isinstance(node, ast.Name)}
     return {name: source.homes[name] for name in sorted(names) if name in source.homes and name != "AsyncIterator"}
 
@@ -111,7 +111,8 @@ def _write_method(method: Function) -> str:
     if returns.startswith("AsyncIterator["):
         item = returns.removeprefix("AsyncIterator[").removesuffix("]")
         returns, called = f"Generator[{item}, None, None]", f"self._iterate(self._run({given}))"
-    return _write_function(method.name, ast.unparse(method.args), returns, text, called)
+    decorators = "".join(f"    @{ast.unparse(one)}\n" for one in method.decorator_list)
+    return decorators + _write_function(method.name, ast.unparse(method.args), returns, text, called)
 
 
 def _write_property(name: str, kind: str, text: str) -> str:

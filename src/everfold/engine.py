@@ -19,6 +19,7 @@ from everfold.core.observation.events import Event
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.listing import require_page_size
+from everfold.core.primitives.old_names import refuse_old_names
 from everfold.core.recall.snapshots import reserve_snapshot
 from everfold.errors import InvalidInputError, StoreError
 from everfold.memory import Memory
@@ -102,12 +103,13 @@ class Everfold:
             tally=self._stream.tally,
         )
 
+    @refuse_old_names(key="session_key")
     async def session(  # noqa: PLR0913 - each says which session is meant, or what it holds
         self,
         *,
         user: str = DEFAULT_USER,
         agent: str = DEFAULT_AGENT,
-        key: str | None = None,
+        session_key: str | None = None,
         limit: int | None = None,
         system: str | None = None,
         tools: Sequence[JsonValue] | None = None,
@@ -124,12 +126,12 @@ class Everfold:
         Args:
             user: A name, `default`, or a UUID of the application.
             agent: The name of the agent.
-            key: The session key, such as a thread's id. A user and an agent have one current session for each key, and one
-                without. Sessions that follow or branch off keep the key.
+            session_key: A name for the conversation, such as a thread's id. A user and an agent have one current session for
+                each session key, and one without. Sessions that follow or branch off keep it.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
-            id: Return the session with this id instead; leave `user`, `agent` and `key` out.
+            id: Return the session with this id instead; leave `user`, `agent` and `session_key` out.
             new: Create an empty session that follows the current one, becomes current, and has its settings unless others
                 are given.
             beside: Create an empty session; the current one stays current.
@@ -144,17 +146,19 @@ class Everfold:
         """
         hold = partial(hold_settings, limit=limit, system=system, tools=tools)
         if id is not None:
-            if new or beside or (user, agent, key) != (DEFAULT_USER, DEFAULT_AGENT, None):
-                raise InvalidInputError(f"session {id}: give its id without `user`, `agent`, `key`, `new` and `beside`")
+            if new or beside or (user, agent, session_key) != (DEFAULT_USER, DEFAULT_AGENT, None):
+                raise InvalidInputError(
+                    f"session {id}: give its id without `user`, `agent`, `session_key`, `new` and `beside`"
+                )
             is_as_it_was = (limit, system, tools) == (None, None, None)
             return await self._open_known(SessionId(id), None if is_as_it_was else hold)
-        session_key = parse_session_key(key)
+        parsed_key = parse_session_key(session_key)
         if beside:
-            return await self._open_beside(user, agent, session_key, hold)
-        live = await self._find_current(user, agent, session_key) if new else None
+            return await self._open_beside(user, agent, parsed_key, hold)
+        live = await self._find_current(user, agent, parsed_key) if new else None
         if live is not None:
             return await self._follow(live, hold)
-        return await self._open_current(user, agent, session_key, hold, create=create)
+        return await self._open_current(user, agent, parsed_key, hold, create=create)
 
     async def _open_known(self, session_id: SessionId, hold: _Hold | None) -> Session:
         """The session with an id, as it is or with what it is to hold from now on."""
@@ -246,7 +250,7 @@ class Everfold:
     ) -> Taken:
         """Store what a transcript that its client still writes has grown by since the last call.
 
-        The session has the key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
+        The session has the session key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
         is repeated, or that was killed, stores nothing twice.
 
         Args:

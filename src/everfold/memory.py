@@ -41,7 +41,7 @@ class Because:
 class TopicIndex:
     """The topics of a user that hold now, by name, and where memory stands."""
 
-    head: MemoryVersion
+    version: MemoryVersion
     topics: tuple[Topic, ...]
 
 
@@ -79,7 +79,7 @@ class Memory:
         self._scope: AgentId | None = None if is_owner else agent_id
         self.user_id = user_id
 
-    async def head(self) -> MemoryVersion:
+    async def version(self) -> MemoryVersion:
         """The version of memory: a revision that every change raises, and an epoch that every erase raises."""
         return await self._store.read_memory_version(self.user_id)
 
@@ -420,9 +420,9 @@ class Memory:
 
     async def topic_index(self) -> TopicIndex:
         """Return the current topics by name, and the version of memory, without topics past their end."""
-        head = await self.head()
+        version = await self.version()
         topics = await self._list_current(self._scope)
-        return TopicIndex(head=head, topics=tuple(sorted(topics, key=lambda one: (one.name, one.tier != "user"))))
+        return TopicIndex(version=version, topics=tuple(sorted(topics, key=lambda one: (one.name, one.tier != "user"))))
 
     async def _list_current(self, agent_id: AgentId | None) -> list[Topic]:
         now = self._now()
@@ -456,7 +456,7 @@ class Memory:
     def _now(self) -> datetime:
         return self._memory.rememberer.clock.now()
 
-    async def topic(self, name: str) -> list[Topic]:
+    async def topic_history(self, name: str) -> list[Topic]:
         """Return every revision of the topics with a name, oldest first.
 
         Raises:

@@ -33,6 +33,7 @@ from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.old_names import refuse_old_names
 from everfold.core.primitives.origins import Origin
 from everfold.core.windows.handing_over import MOST_CHARS
 from everfold.core.windows.rendering import Provider
@@ -90,12 +91,13 @@ class SyncEverfold(Opening[Everfold]):
         """Operations over the whole store: API keys, lists over all users, pending work, and checks."""
         return SyncAdmin(self.wrapped.admin, self._portal)
 
+    @refuse_old_names(key="session_key")
     def session(
         self,
         *,
         user: str = DEFAULT_USER,
         agent: str = DEFAULT_AGENT,
-        key: str | None = None,
+        session_key: str | None = None,
         limit: int | None = None,
         system: str | None = None,
         tools: Sequence[JsonValue] | None = None,
@@ -112,12 +114,12 @@ class SyncEverfold(Opening[Everfold]):
         Args:
             user: A name, `default`, or a UUID of the application.
             agent: The name of the agent.
-            key: The session key, such as a thread's id. A user and an agent have one current session for each key, and one
-                without. Sessions that follow or branch off keep the key.
+            session_key: A name for the conversation, such as a thread's id. A user and an agent have one current session for
+                each session key, and one without. Sessions that follow or branch off keep it.
             limit: The model's context limit in tokens.
             system: The system prompt.
             tools: Tool schemas, in either provider's form.
-            id: Return the session with this id instead; leave `user`, `agent` and `key` out.
+            id: Return the session with this id instead; leave `user`, `agent` and `session_key` out.
             new: Create an empty session that follows the current one, becomes current, and has its settings unless others
                 are given.
             beside: Create an empty session; the current one stays current.
@@ -135,7 +137,7 @@ class SyncEverfold(Opening[Everfold]):
                 self.wrapped.session,
                 user=user,
                 agent=agent,
-                key=key,
+                session_key=session_key,
                 limit=limit,
                 system=system,
                 tools=tools,
@@ -170,7 +172,7 @@ class SyncEverfold(Opening[Everfold]):
     ) -> Taken:
         """Store what a transcript that its client still writes has grown by since the last call.
 
-        The session has the key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
+        The session has the session key `CLIENT:CONVERSATION`, and each side chain a session of its own behind it. A call that
         is repeated, or that was killed, stores nothing twice.
 
         Args:
@@ -1118,9 +1120,9 @@ class SyncMemory(Blocking[Memory]):
         """See `Memory`."""
         return self.wrapped.user_id
 
-    def head(self) -> MemoryVersion:
+    def version(self) -> MemoryVersion:
         """The version of memory: a revision that every change raises, and an epoch that every erase raises."""
-        return self._call(self.wrapped.head)
+        return self._call(self.wrapped.version)
 
     def items(
         self, *, statuses: Sequence[ItemStatus] = ("active",), after: str | None = None, limit: int = 100
@@ -1355,13 +1357,13 @@ class SyncMemory(Blocking[Memory]):
         """
         return self._call(self.wrapped.get_topic, name, tier=tier, agent=agent)
 
-    def topic(self, name: str) -> list[Topic]:
+    def topic_history(self, name: str) -> list[Topic]:
         """Return every revision of the topics with a name, oldest first.
 
         Raises:
             NotFoundError: there never was one.
         """
-        return self._call(self.wrapped.topic, name)
+        return self._call(self.wrapped.topic_history, name)
 
     def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
         """Run a dream now; None if there is nothing new, or a dream is running.

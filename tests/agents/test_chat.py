@@ -422,7 +422,7 @@ async def test_a_request_that_is_too_long_is_asked_once_more() -> None:
         events = await take(chat.send("hello"))
         assert len(only(Retried, events)) == 1
         assert (await chat.session.inspect.state()).calibration != before
-        assert [made.attempt for made in await chat.session.inspect.calls()] == [1, 2]
+        assert [made.call_number for made in await chat.session.inspect.calls()] == [1, 2]
         with pytest.raises(everfold.errors.ContextLengthError):
             await take(chat.send("again"))
         assert len(stage.heard) == 4

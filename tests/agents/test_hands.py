@@ -101,7 +101,7 @@ async def test_a_query_writes_what_it_used_and_nothing_else(
         (call,) = [
             call for call in await agents.engine.admin.usage.list_calls(limit_count=99) if call.purpose == "hand"
         ]
-    assert (call.model, call.outcome, call.session_id, call.attempt) == (model, "complete", None, 1)
+    assert (call.model, call.outcome, call.session_id, call.call_number) == (model, "complete", None, 1)
     assert call.input_tokens > 0
     assert call.output_tokens > 0
 

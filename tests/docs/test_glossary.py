@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
+
+from everfold.server.routes import ROUTERS
+from everfold.server.routing import OnceRoute
+from everfold.server.schemas.schema import Given, Schema
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +21,42 @@ def glossary(project: Path) -> str:
 
 def read_banned(glossary: str) -> dict[str, frozenset[str]]:
     """Each word that is not used, with the names in which it is."""
-    rows = re.findall(r"^\| ([a-z ]+) \| [^|]+ \|([^|]*)\|$", glossary.partition("\n## ")[2], re.MULTILINE)
+    table = glossary.partition("\n## Words")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z ]+) \| [^|]+ \|([^|]*)\|$", table, re.MULTILINE)
     return {word: frozenset(re.findall(r"`(\w+)`", names)) for word, names in rows if word != "not"}
+
+
+def read_banned_alone(glossary: str) -> dict[str, frozenset[str]]:
+    """Each name that no interface has, with the places that have it all the same."""
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", glossary.partition("\n## Names")[2], re.MULTILINE)
+    return {name: frozenset(re.findall(r"`([\w.]+)`", places)) for name, places in rows}
+
+
+def list_python_names(api: str) -> Iterator[str]:
+    """Every class, member and argument of the Python interface, as `Class.member` or `function.argument`."""
+    for line in api.splitlines():
+        path, _, rest = line.partition("(")
+        place = ".".join(path.partition(":")[0].split(".")[-2:])
+        yield place
+        yield from (f"{place.rpartition('.')[2]}.{name}" for name in re.findall(r"(?:^|, )(\w+)(?=[:=,)])", rest))
+
+
+def list_http_names() -> Iterator[str]:
+    """Every field of a body, and every name in a query, as `Schema.field` or `path.name`."""
+    for base in (Schema, Given):
+        for schema in list_below(base):
+            yield from (f"{schema.__name__}.{name}" for name in schema.model_fields)
+    for router in ROUTERS:
+        for route in router.routes:
+            if isinstance(route, OnceRoute):
+                yield from (f"query.{name}" for name in route.query_names)
+
+
+def list_below(schema: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The classes that are derived from one."""
+    for one in schema.__subclasses__():
+        yield one
+        yield from list_below(one)
 
 
 def list_public_names(source: str) -> Iterator[str]:
@@ -102,3 +141,21 @@ def test_lets_exceptions_and_private_names_through(glossary: str) -> None:
     banned = read_banned(glossary)
     names = list_public_names("summary_timeout_secs = 90\ndef _read_chunk(chunk): ...\ndef msgpack(): ...")
     assert [it for name in names for it in find_banned(name, banned)] == []
+
+
+def test_interfaces_have_no_name_that_is_not_used_alone(project: Path, glossary: str) -> None:
+    """No name of the Python and HTTP interfaces is one that the glossary has only with a second word."""
+    banned = read_banned_alone(glossary)
+    assert len(banned) > 3
+    names = {*list_python_names((project / "tests" / "api.txt").read_text("utf-8")), *list_http_names()}
+    assert {"Memory.version", "session.session_key", "ModelCall.call_number", "Session.compacted_through"} <= names
+    places = {name: {one for one in names if one.rpartition(".")[2] == name} for name in banned}
+    assert places == {name: set(excepted) for name, excepted in banned.items()}
+
+
+def test_finds_a_planted_name() -> None:
+    """The names of members and arguments are read from a listing."""
+    listing = (
+        "everfold.Memory.head(self, *, key: str | None = None, limit: int = 3) -> int async\neverfold.Call.attempt: int"
+    )
+    assert {"Memory.head", "head.key", "head.limit", "Call.attempt"} <= set(list_python_names(listing))

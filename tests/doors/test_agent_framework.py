@@ -46,7 +46,7 @@ class Speaker:
     async def find(self, thread: str) -> Any:
         """The agent of a thread."""
         if thread not in self._agents:
-            session = self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             session = await session if asyncio.iscoroutine(session) else session
             self._agents[thread] = make_agent(session, self._url, self._client)
         return self._agents[thread]

@@ -161,7 +161,7 @@ async def test_users_and_apps_are_apart(tmp_path: Path) -> None:
             for user in ("ada", "bob"):
                 given = {**write_run(f"MARK-{user} Say it.", "long", is_streamed=False), "user_id": user}
                 assert [event async for event in runner.run_async(**given)]
-            sessions = [await engine.session(user=user, agent=AGENT, key="long") for user in ("ada", "bob")]
+            sessions = [await engine.session(user=user, agent=AGENT, session_key="long") for user in ("ada", "bob")]
             texts = [(await session.messages())[0].view.text for session in sessions]
     assert texts == ["MARK-ada Say it.", "MARK-bob Say it."]
 
@@ -201,7 +201,7 @@ async def test_a_changing_instruction_is_in_its_request_alone(tmp_path: Path) ->
             for number in (1, 2):
                 given = write_run(f"MARK-{number} Say it.", "long", is_streamed=False)
                 assert [event async for event in runner.run_async(**given)]
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             texts = [message.view.text for message in await session.messages()]
     assert len(texts) == 4
     assert not any("Monday" in text for text in texts)

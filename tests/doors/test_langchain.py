@@ -142,7 +142,7 @@ async def test_checkpoints_stop_growing(tmp_path: Path) -> None:
                 given, config = ask(f"MARK-{number} [tools 2] Say it.", "long")
                 await agent.ainvoke(given, config)
                 assert len((await agent.aget_state(config)).values["messages"]) == 5
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             assert len(await session.messages()) == 25
 
 

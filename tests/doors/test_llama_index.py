@@ -57,7 +57,7 @@ class Speaker:
 
     async def _begin(self, text: str, thread: str, *, is_streamed: bool) -> Any:
         if thread not in self._memories:
-            session = self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             session = await session if asyncio.iscoroutine(session) else session
             self._memories[thread] = EverfoldMemory(session)
         return self._agents[is_streamed].run(user_msg=text, memory=self._memories[thread], max_iterations=60)
@@ -139,7 +139,7 @@ async def test_a_history_is_taken_once() -> None:
     """A past goes into an empty session; a session that has one refuses another, until another session begins."""
     past = [ChatMessage(role="user", content="Hello."), ChatMessage(role="assistant", content="Hi.")]
     async with everfold.open("memory://") as engine:
-        session = await engine.session(key="thread")
+        session = await engine.session(session_key="thread")
         memory = EverfoldMemory(session)
         await memory.aset(past)
         assert [message.content for message in await memory.aget_all()] == ["Hello.", "Hi."]

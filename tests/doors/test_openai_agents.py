@@ -34,7 +34,7 @@ class Speaker:
 
     async def _connect(self, thread: str) -> dict[str, Any]:
         if thread not in self._connected:
-            session = await self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = await self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             self._connected[thread] = connect(session, run_config=self._config)
         return {**self._connected[thread], "max_turns": 60}
 
@@ -78,7 +78,7 @@ async def test_each_run_has_its_own_messages() -> None:
             speaker = Speaker(engine, provider.url, has_responses=True)
             for _ in range(2):
                 await speaker.say("MARK-1 Say it.", thread="long", is_streamed=False)
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             texts = [message.view.text for message in await session.messages()]
     assert texts == ["MARK-1 Say it.", write_answer("MARK-1")] * 2
 
@@ -90,6 +90,6 @@ async def test_the_result_of_a_tool_that_ends_a_run_is_stored() -> None:
             speaker = Speaker(engine, provider.url, has_responses=True)
             speaker.agent.tool_use_behavior = "stop_on_first_tool"
             given = await speaker.say("MARK-1 [tools 1] Say it.", thread="long", is_streamed=False)
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             results = [result.text for message in await session.messages() for result in message.view.results]
     assert results == [given]

@@ -42,7 +42,7 @@ class Speaker:
 
     async def _find(self, thread: str) -> Any:
         if thread not in self._agents:
-            session = self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             session = await session if asyncio.iscoroutine(session) else session
             self._agents[thread] = make_agent(session, self._url)
         return self._agents[thread]

@@ -45,7 +45,7 @@ class AsyncSpeaker:
     async def find(self, thread: str) -> Agent:
         """The agent of a thread."""
         if thread not in self._agents:
-            session = self._engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             session = await session if asyncio.iscoroutine(session) else session
             self._agents[thread] = make_agent(session, self._url)
         return self._agents[thread]
@@ -120,7 +120,7 @@ async def test_an_agent_keeps_one_turn(tmp_path: Path) -> None:
             for number in range(1, 6):
                 await speaker.say(f"MARK-{number} [tools 2] Say it.", thread="long", is_streamed=False)
                 assert len((await speaker.find("long")).messages) == 4
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             assert len(await session.messages()) == 20
 
 
@@ -136,7 +136,7 @@ async def test_a_reply_that_a_hook_has_made_anew_is_stored_once() -> None:
             speaker = AsyncSpeaker(engine, provider.url)
             (await speaker.find("long")).hooks.add_callback(AfterModelCallEvent, retry)
             await speaker.say("MARK-1 Say it.", thread="long", is_streamed=False)
-            session = await engine.session(user=USER, agent=AGENT, key="long")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
             texts = [message.view.text for message in await session.messages()]
     assert len(provider.asked) == 2
     assert texts == ["MARK-1 Say it.", write_answer("MARK-1")]

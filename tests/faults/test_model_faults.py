@@ -191,9 +191,9 @@ async def play(
         requests_count += 1
         if is_joined and requests_count % 3 == 0:
             await engine._background.dispatcher.join()
-        if window.report.cache_breaks or window.report.watermark != seen:
+        if window.report.cache_breaks or window.report.compacted_through != seen:
             check_window(window, marks)
-            seen = window.report.watermark
+            seen = window.report.compacted_through
 
 
 async def settle(engine: Everfold, session: Session, clock: FakeClock) -> list[Compaction]:

@@ -25,7 +25,7 @@ async def engine() -> AsyncIterator[Everfold]:
 @pytest.fixture
 async def session(engine: Everfold) -> Session:
     """An empty session."""
-    return await engine.session(key="thread")
+    return await engine.session(session_key="thread")
 
 
 def say(id_: str, text: str, role: str = "user") -> Given:
@@ -58,7 +58,7 @@ async def test_a_list_that_comes_again_is_stored_once(session: Session) -> None:
 async def test_another_door_stores_nothing_twice(engine: Everfold, session: Session) -> None:
     """After a restart the whole list comes to a new door, and what the log has is not read again."""
     await Door(session).take([say("a", "One."), say("b", "Two.", "assistant")])
-    again = Door(await engine.session(key="thread"))
+    again = Door(await engine.session(session_key="thread"))
     assert await again.take([fail("a"), fail("b"), say("c", "Three.")]) == [3]
 
 
@@ -124,7 +124,7 @@ async def test_a_blocking_engine_is_reached_from_an_event_loop_and_from_a_thread
         door = await doors.call(lambda: doors.find("thread"))
         await door.call(lambda: door.take([say("a", "One.")]))
         await asyncio.to_thread(door.block, lambda: door.take([say("b", "Two.")]))
-        assert len(engine.session(key="thread").messages()) == 2
+        assert len(engine.session(session_key="thread").messages()) == 2
 
 
 async def test_blocking_on_an_engine_of_an_event_loop_is_refused(session: Session) -> None:

@@ -101,7 +101,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def _opened(self, user: str, agent: str, key: str | None, limit: int) -> str:
         async def ask(engine: Everfold) -> object:
-            return (await engine.session(user=user, agent=agent, key=key, limit=limit)).id
+            return (await engine.session(user=user, agent=agent, session_key=key, limit=limit)).id
 
         return str(self.both(ask))
 

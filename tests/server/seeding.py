@@ -148,10 +148,10 @@ async def sow(folder: Path) -> Seed:
                 made = await keys.make(name.replace(":", " "), scope, is_read_only=is_read_only)
                 secrets[name] = made.secret
         revoked = await keys.make("revoked", "admin")
-        await keys.revoke(revoked.key.id)
+        await keys.revoke(revoked.api_key.id)
         ending = await keys.make("expired", "admin", lifetime=timedelta(microseconds=1))
         secrets |= {"revoked": revoked.secret, "expired": ending.secret}
-    return Seed(folder=folder, known=known, secrets=secrets, key_id=revoked.key.id)
+    return Seed(folder=folder, known=known, secrets=secrets, key_id=revoked.api_key.id)
 
 
 async def _talk(engine: Everfold, name: str, agent: str) -> None:

@@ -246,6 +246,6 @@ async def test_a_held_event_is_cancelled(tmp_path: Path) -> None:
         assert {one["state"] for one in compactions if one["id"] in held} == {"cancelled"}
         assert (await client.post(url)).status_code == 409
         after = (await get(client, session.id, "window"))["report"]
-        assert [after[name] for name in ("watermark", "message_count")] == [
-            before[name] for name in ("watermark", "message_count")
+        assert [after[name] for name in ("compacted_through", "message_count")] == [
+            before[name] for name in ("compacted_through", "message_count")
         ]

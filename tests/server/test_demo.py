@@ -18,7 +18,7 @@ async def test_the_demo_is_loaded_once(served: Served, admin: httpx2.AsyncClient
     assert answer.status_code == 201, answer.text
     session = (await admin.get(f"/api/sessions/{answer.json()['session_id']}")).json()
     assert (session["agent"], session["limit_tokens"]) == ("shop", 8000)
-    assert session["watermark"] > 300
+    assert session["compacted_through"] > 300
     engine = served.runtime.engine
     for name, own, foreign in (("Ilse", "kiln", "fish market"), ("Jonas", "fish market", "kiln")):
         memory = await engine.memory(user=name, agent="shop")

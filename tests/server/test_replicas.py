@@ -56,7 +56,7 @@ async def serving(url: str, settings: Settings = INLINE) -> AsyncIterator[Both]:
             headers = {"Authorization": f"Bearer {made.secret}"}
             client = httpx2.AsyncClient(base_url=address, headers=headers, timeout=PATIENCE_SECS)
             servers.append(Server(runtime=runtime, client=await stack.enter_async_context(client)))
-        yield Both(one=servers[0], other=servers[1], key_id=made.key.id)
+        yield Both(one=servers[0], other=servers[1], key_id=made.api_key.id)
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ async def test_a_list_tells_how_far_each_session_is(admin: httpx2.AsyncClient) -
     own = (await admin.get(f"/api/sessions/{made['id']}")).json()
     assert {name: own[name] for name in listed} == listed
     assert listed["messages_count"] == 16
-    assert listed["watermark"] > 0
+    assert listed["compacted_through"] > 0
 
 
 async def test_keys_see_their_own_sessions(served: Served, admin: httpx2.AsyncClient) -> None:

@@ -79,7 +79,7 @@ async def budget(session: Session) -> object:
 async def folded_by_hand(session: Session) -> object:
     """How far a compaction goes that is asked for without a number."""
     await session.compact()
-    return (await session.window()).report.watermark
+    return (await session.window()).report.compacted_through
 
 
 async def remembered(session: Session) -> object:
@@ -325,7 +325,7 @@ async def call_thrice(settings: Settings) -> tuple[list[str], list[tuple[int, st
         except EverfoldError as error:
             said.append(error.code)
     await caller.model.close()
-    return said, [(it.attempt, it.outcome) for it in await store.list_calls(limit_count=99)]
+    return said, [(it.call_number, it.outcome) for it in await store.list_calls(limit_count=99)]
 
 
 @pytest.mark.parametrize("key", MODEL_CASES)

@@ -227,7 +227,7 @@ class Prover:
         self._windows_count = self._windows_count + 1 if has_messages else 0
 
     def _check_watermark(self, window: Window) -> None:
-        watermark = window.report.watermark
+        watermark = window.report.compacted_through
         _hold(watermark >= self._watermark, f"G5: the watermark went back from {self._watermark} to {watermark}")
         self._watermark = watermark
 
@@ -308,7 +308,9 @@ class Prover:
                         text in words[provider], f"G3: {provider}: message {message.seq} is not word for word: {text!r}"
                     )
         shown = set(_shown_seqs(window))
-        gone = [seq for seq in range(1, window.report.watermark + 1) if seq not in shown and seq not in self.erased]
+        gone = [
+            seq for seq in range(1, window.report.compacted_through + 1) if seq not in shown and seq not in self.erased
+        ]
         notes = await self.session._store.read_notes(self.session.id, gone)
         told = [line for note in notes for line in note.lines if line.standing]
         lines = [line for line in told if measure_strength(line.kind, line.quote)]
@@ -387,7 +389,7 @@ class PrefixWatch:
             for entry in window.entries
             if isinstance(entry, RangeEntry) or (isinstance(entry, TextEntry) and entry.slice == "standing")
         )
-        cache_breaks = (settings, epoch, window.report.watermark, past)
+        cache_breaks = (settings, epoch, window.report.compacted_through, past)
         old_breaks, old = self._seen.get(key, (None, ()))
         _hold(
             cache_breaks != old_breaks or key in self._told or flat[: len(old)] == old,

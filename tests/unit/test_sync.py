@@ -391,12 +391,18 @@ def test_hooks_are_called(url: str) -> None:
     assert threads() == before
 
 
+def test_an_old_name_is_refused(url: str) -> None:
+    """The sync face refuses an argument by its old name as the async one does."""
+    with everfold.open_sync(url) as engine, pytest.raises(InvalidInputError, match="`key` is now `session_key`"):
+        engine.session(key="thread-42")  # type: ignore[call-arg]  # what older programs do
+
+
 def test_keys_block_too(url: str) -> None:
     """A key that is made through the sync face is checked, listed and revoked through it."""
     with everfold.open_sync(url) as engine:
         made = engine.admin.api_keys.make("desk", "agent:guide")
-        assert engine.admin.api_keys.check(made.secret).id == made.key.id
-        assert [key.id for key in engine.admin.api_keys.list_api_keys()] == [made.key.id]
+        assert engine.admin.api_keys.check(made.secret).id == made.api_key.id
+        assert [key.id for key in engine.admin.api_keys.list_api_keys()] == [made.api_key.id]
         assert engine.admin.api_keys.revoke("desk").revoked_at is not None
 
 

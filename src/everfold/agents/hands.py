@@ -333,7 +333,7 @@ class Hands:
             purpose="hand",
             model=str(hand.model),
             answered_by=tally.answered_by,
-            attempt=1,
+            call_number=1,
             started_at=started_at,
             duration_ms=took // timedelta(milliseconds=1),
             outcome=outcome,

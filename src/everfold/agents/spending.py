@@ -29,7 +29,7 @@ class Spending:
         await require_day_budget(self.usage, self.clock, self.per_day_usd)
 
     async def record(
-        self, session: SessionRecord, draft: Draft, *, model: str, attempt: int, started_at: datetime, outcome: str
+        self, session: SessionRecord, draft: Draft, *, model: str, call_number: int, started_at: datetime, outcome: str
     ) -> None:
         """Keep what one request used, however it ended."""
         took = max(self.clock.now() - started_at, timedelta(0))
@@ -42,7 +42,7 @@ class Spending:
                 purpose="chat",
                 model=model,
                 answered_by=draft.answered_by,
-                attempt=attempt,
+                call_number=call_number,
                 started_at=started_at,
                 duration_ms=took // timedelta(milliseconds=1),
                 outcome=outcome,

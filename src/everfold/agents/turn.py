@@ -108,14 +108,14 @@ class Turn:
         draft = Draft()
         try:
             try:
-                await self._speak(window, draft, attempt=1)
+                await self._speak(window, draft, call_number=1)
             except ContextLengthError as error:
                 await self.session.observe_context_error(window)
                 self.tell(Retried(reason=str(error)))
                 window = await self.session.window()
                 self.look_around()
                 draft = Draft()
-                await self._speak(window, draft, attempt=2)
+                await self._speak(window, draft, call_number=2)
         except asyncio.CancelledError:
             await self._store_cut(draft, BY_USER)
             raise
@@ -125,7 +125,7 @@ class Turn:
             raise
         return await self._store(window, draft)
 
-    async def _speak(self, window: Window, draft: Draft, *, attempt: int) -> None:
+    async def _speak(self, window: Window, draft: Draft, *, call_number: int) -> None:
         """Ask once, and record what it used."""
         await self.spending.require_budget()
         settings = self.session.settings
@@ -153,7 +153,7 @@ class Turn:
                 self.session.record,
                 draft,
                 model=self.model.name,
-                attempt=attempt,
+                call_number=call_number,
                 started_at=started_at,
                 outcome=draft.outcome,
             )

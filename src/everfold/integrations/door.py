@@ -345,7 +345,9 @@ class Doors(Reach):
         name = (user or self._user, agent or self._agent, key)
         door = self._doors.get(name)
         if door is None:
-            session = await self._engine.session(user=name[0], agent=name[1], key=key, limit=self._limit, create=False)
+            session = await self._engine.session(
+                user=name[0], agent=name[1], session_key=key, limit=self._limit, create=False
+            )
             door = self._doors.setdefault(name, Door(session, portal=self._portal, convert=self._convert))
         self._doors.move_to_end(name)
         while len(self._doors) > MOST_DOORS:

@@ -27,7 +27,7 @@ class ForgettingStore(Protocol):
         `digests`. Extractions stay, and model calls stay without the ids of user, session and compaction.
 
         Raises:
-            ConflictError: another session holds messages of one of them, or the head is not the expected one.
+            ConflictError: another session holds messages of one of them, or the version is not the expected one.
             NotFoundError: one of them is unknown.
         """
         ...
@@ -39,7 +39,7 @@ class ForgettingStore(Protocol):
         `compactions`, `digests` and `calls`, which stay for their cost without the ids.
 
         Raises:
-            ConflictError: the head is not the expected one.
+            ConflictError: the version is not the expected one.
         """
         ...
 
@@ -55,13 +55,13 @@ class ForgettingStore(Protocol):
         entry: AuditEntry,
         sessions: Sequence[RestoredSession] = (),
     ) -> MemoryVersion:
-        """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new head.
+        """Store all of a memory for a user who has none, ordinals and cursors as they are, and give the new version.
 
         With it the sessions, in their order, as appends would write them. One that is current becomes it where the user
         and the agent have no current session.
 
         Raises:
-            ConflictError: the head is not the expected one, the user has a memory, or an id is taken, or was erased.
+            ConflictError: the version is not the expected one, the user has a memory, or an id is taken, or was erased.
         """
         ...
 

@@ -37,13 +37,13 @@ class ItemStore(Protocol):
         ...
 
     async def change_memory(self, change: MemoryChange) -> MemoryVersion:
-        """Write everything of a change and give the new head.
+        """Write everything of a change and give the new version.
 
         What it erases is overwritten in the store's own files as far as no other reader holds them. A revision of an
         item or topic comes after its newest one; an extraction is stored once.
 
         Raises:
-            ConflictError: the head is not the expected one, or a revision is not after the newest, or an id is that of
+            ConflictError: the version is not the expected one, or a revision is not after the newest, or an id is that of
                 another user's, or of an extraction that is stored, or the snapshot was made before the last erase.
             NotFoundError: the session is unknown.
         """
@@ -244,7 +244,7 @@ class MemoryRecordStore(Protocol):
         of the user stays.
 
         Raises:
-            ConflictError: the head is not the expected one.
+            ConflictError: the version is not the expected one.
         """
         ...
 

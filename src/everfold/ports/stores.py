@@ -233,7 +233,7 @@ class HistoryStore(Protocol):
 
         Raises:
             ConflictError: a state is not of the expected revision (one less than its new one), or the sessions that
-                hold the message are others, or the head of a change of memory is not the expected one.
+                hold the message are others, or the version of a change of memory is not the expected one.
         """
         ...
 
@@ -242,7 +242,7 @@ class HistoryStore(Protocol):
 
         Raises:
             ConflictError: the state is not of the expected revision (one less than its new one), or another session's
-                log holds one of the messages, or the head of a change of memory is not the expected one.
+                log holds one of the messages, or the version of a change of memory is not the expected one.
         """
         ...
 

@@ -38,21 +38,30 @@ def test_keys_are_made_listed_and_revoked(run: Run) -> None:
     wanted = ("phone", "--scope", "user:ilse", "--read-only", "--days", "90")
     made = read(run("api-keys", "add", *wanted, "--db", "a.db", "--json"))
     assert SECRET.fullmatch(made.pop("secret"))
-    assert (made["key"], made["scope"], made["is_read_only"], made["state"]) == ("phone", f"user:{ilse}", True, "works")
+    assert (made["api_key"], made["scope"], made["is_read_only"], made["state"]) == (
+        "phone",
+        f"user:{ilse}",
+        True,
+        "works",
+    )
     lifetime = datetime.fromisoformat(made["expires_at"]) - datetime.fromisoformat(made["created_at"])
     assert lifetime == timedelta(days=90)
     assert made["last_used_at"] is made["revoked_at"] is None
     run("api-keys", "add", "bot", "--scope", "agent:shop", "--db", "a.db")
-    keys = read(run("api-keys", "list", "--db", "a.db", "--json"))["keys"]
+    keys = read(run("api-keys", "list", "--db", "a.db", "--json"))["api_keys"]
     assert keys[0] == made
-    assert [(it["key"], it["scope"], it["expires_at"]) for it in keys[1:]] == [("bot", "agent:shop", None)]
-    assert read(run("api-keys", "list", "--after", made["key_id"], "--db", "a.db", "--json"))["keys"] == keys[1:]
-    for key in ("bot", made["key_id"]):
+    assert [(it["api_key"], it["scope"], it["expires_at"]) for it in keys[1:]] == [("bot", "agent:shop", None)]
+    assert (
+        read(run("api-keys", "list", "--after", made["api_key_id"], "--db", "a.db", "--json"))["api_keys"] == keys[1:]
+    )
+    for key in ("bot", made["api_key_id"]):
         assert "revoked" in run("api-keys", "revoke", key, "--db", "a.db").stdout
     text = run("api-keys", "list", "--db", "a.db").stdout
     for words in ("user:ilse, read only", "agent:shop", "phone", "revoked", made["expires_at"][:10]):
         assert words in text
-    assert [it["state"] for it in read(run("api-keys", "list", "--db", "a.db", "--json"))["keys"]] == ["revoked"] * 2
+    assert [it["state"] for it in read(run("api-keys", "list", "--db", "a.db", "--json"))["api_keys"]] == [
+        "revoked"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -72,6 +81,6 @@ def test_an_error_is_told_in_words(run: Run, here: Path, arguments: tuple[str, .
     """What cannot be done ends with the exit code of its kind, says why, and makes no key."""
     run("api-keys", "add", "desk", "--scope", "admin", "--db", "a.db")
     assert words in run("api-keys", *arguments, "--db", "a.db", code=code).stderr
-    assert len(read(run("api-keys", "list", "--db", "a.db", "--json"))["keys"]) == 1
+    assert len(read(run("api-keys", "list", "--db", "a.db", "--json"))["api_keys"]) == 1
     assert "there is no database" in run("api-keys", "list", "--db", "missing.db", code=3).stderr
     assert not (here / "missing.db").exists()

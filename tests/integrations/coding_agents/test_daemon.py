@@ -127,7 +127,7 @@ def client(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
 async def list_texts(client: Client) -> list[str]:
     """What is stored of the conversation, by the user."""
     async with everfold.open(client.url) as engine:
-        session = await engine.session(user="ada", agent="claude-code", key=f"claude-code:{TALK}", create=False)
+        session = await engine.session(user="ada", agent="claude-code", session_key=f"claude-code:{TALK}", create=False)
         return [message.view.text async for message in iterate_log(session) if message.kind == "user"]
 
 
@@ -261,7 +261,7 @@ async def test_killed_in_the_middle_of_an_import(client: Client) -> None:
     client.hook("SessionEnd")
     wait_for_stored(client, 2 * len(texts))
     async with everfold.open(client.url) as engine:
-        session = await engine.session(user="ada", agent="claude-code", key=f"claude-code:{TALK}", create=False)
+        session = await engine.session(user="ada", agent="claude-code", session_key=f"claude-code:{TALK}", create=False)
         stored = [message.view.text async for message in iterate_log(session)]
         assert (await session.verify()).problems == ()
     assert stored == [said for text in texts for said in (text, "Understood.")]

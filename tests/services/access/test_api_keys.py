@@ -75,12 +75,12 @@ async def test_a_secret_opens_its_key(engine: Everfold) -> None:
     desk = await engine.admin.api_keys.make("desk", "agent:guide", is_read_only=True)
     boss = await engine.admin.api_keys.make("boss")
     assert desk.secret != boss.secret
-    assert desk.key.scope == Scope(kind="agent", name="guide", is_read_only=True)
-    assert boss.key.scope == ADMIN
+    assert desk.api_key.scope == Scope(kind="agent", name="guide", is_read_only=True)
+    assert boss.api_key.scope == ADMIN
     for made in (desk, boss):
-        assert (await engine.admin.api_keys.check(made.secret)).id == made.key.id
+        assert (await engine.admin.api_keys.check(made.secret)).id == made.api_key.id
     assert [key.name for key in await engine.admin.api_keys.list_api_keys()] == ["desk", "boss"]
-    assert [key.name for key in await engine.admin.api_keys.list_api_keys(after=desk.key.id, limit=1)] == ["boss"]
+    assert [key.name for key in await engine.admin.api_keys.list_api_keys(after=desk.api_key.id, limit=1)] == ["boss"]
 
 
 async def test_no_secret_is_stored_or_shown(engine: Everfold) -> None:
@@ -97,7 +97,7 @@ async def test_no_secret_is_in_the_file(file_url: str) -> None:
     async with everfold.open(file_url) as engine:
         made = await engine.admin.api_keys.make("desk")
     stored = Path(file_url.removeprefix("sqlite:///")).read_bytes()  # noqa: ASYNC240 - a small file of the test's own
-    assert made.key.secret_hash.encode() in stored
+    assert made.api_key.secret_hash.encode() in stored
     assert made.secret.encode() not in stored
 
 
@@ -106,7 +106,7 @@ async def test_a_scope_names_its_user(engine: Everfold) -> None:
     ada, default = await engine.add_user("ada"), await engine.get_user()
     for at, (text, id_) in enumerate((("ada", ada.id), ("default", default.id), (OWN.upper(), OWN))):
         made = await engine.admin.api_keys.make(f"k{at}", f"user:{text}")
-        assert made.key.scope == Scope(kind="user", name=id_)
+        assert made.api_key.scope == Scope(kind="user", name=id_)
     with pytest.raises(NotFoundError, match="nobody"):
         await engine.admin.api_keys.make("lost", Scope(kind="user", name="nobody"))
     assert len(await engine.admin.api_keys.list_api_keys()) == 3
@@ -115,7 +115,15 @@ async def test_a_scope_names_its_user(engine: Everfold) -> None:
 async def test_an_unknown_secret_is_refused(keys: ApiKeys) -> None:
     """A secret that no key has is refused in the same words whether it is near to one or far, and is not repeated."""
     made = await keys.make("desk")
-    texts = {made.secret[:-1], made.secret + "0", made.secret.upper(), made.key.secret_hash, made.key.id, "", "\ud800"}
+    texts = {
+        made.secret[:-1],
+        made.secret + "0",
+        made.secret.upper(),
+        made.api_key.secret_hash,
+        made.api_key.id,
+        "",
+        "\ud800",
+    }
     told = set()
     for text in texts:
         with pytest.raises(UnauthenticatedError) as caught:
@@ -134,7 +142,7 @@ async def test_an_expired_key_is_refused(keys: ApiKeys, clock: FakeClock) -> Non
     endless = await keys.make("c")
     clock.advance(timedelta(days=2, microseconds=-1))
     for one in made:
-        assert (await keys.check(one.secret)).name == one.key.name
+        assert (await keys.check(one.secret)).name == one.api_key.name
     clock.advance(timedelta(microseconds=1))
     for one in made:
         with pytest.raises(UnauthenticatedError, match="expired at 2031-03-05 08:00 UTC"):
@@ -173,19 +181,19 @@ async def test_a_revoked_key_is_refused_for_ever(engine: Everfold) -> None:
     """A key is revoked by id or by name, once; its secret is refused at once, and its name is free."""
     await engine.admin.api_keys.make("kept")
     by_id, by_name = await engine.admin.api_keys.make("a"), await engine.admin.api_keys.make("b")
-    revoked = [await engine.admin.api_keys.revoke(by_id.key.id), await engine.admin.api_keys.revoke("b")]
+    revoked = [await engine.admin.api_keys.revoke(by_id.api_key.id), await engine.admin.api_keys.revoke("b")]
     assert all(key.revoked_at is not None for key in revoked)
     for made in (by_id, by_name):
         with pytest.raises(UnauthenticatedError, match="revoked"):
             await engine.admin.api_keys.check(made.secret)
-    assert await engine.admin.api_keys.revoke(by_id.key.id) == revoked[0]
+    assert await engine.admin.api_keys.revoke(by_id.api_key.id) == revoked[0]
     with pytest.raises(NotFoundError, match="'b'"):
         await engine.admin.api_keys.revoke("b")
     again = await engine.admin.api_keys.make("b")
     assert (
         (await engine.admin.api_keys.get("b")).id
         == (await engine.admin.api_keys.check(again.secret)).id
-        == again.key.id
+        == again.api_key.id
     )
     assert await engine.admin.api_keys.list_api_keys() != revoked
 
@@ -197,7 +205,7 @@ async def test_a_key_that_another_process_revokes_is_refused_at_once(tmp_path: P
             await opened.enter_async_context(everfold.open(f"sqlite:///{tmp_path / 'a.db'}")) for _ in range(2)
         ]
         made = await other.admin.api_keys.make("phone")
-        assert (await server.admin.api_keys.check(made.secret)).id == made.key.id
+        assert (await server.admin.api_keys.check(made.secret)).id == made.api_key.id
         await other.admin.api_keys.revoke("phone", even_last=True)
         with pytest.raises(UnauthenticatedError, match="revoked"):
             await server.admin.api_keys.check(made.secret)
@@ -209,7 +217,7 @@ async def test_the_last_admin_is_not_revoked(engine: Everfold) -> None:
     ended = await asyncio.gather(*map(engine.admin.api_keys.revoke, ("first", "second")), return_exceptions=True)
     (refused,) = [one for one in ended if isinstance(one, ConflictError)]
     assert "keys add" in str(refused)
-    left = next(made.key for made in (first, second) if made.key.id == refused.ids["key"])
+    left = next(made.api_key for made in (first, second) if made.api_key.id == refused.ids["key"])
     assert (await engine.admin.api_keys.get(left.name)).revoked_at is None
     with pytest.raises(ConflictError):
         await engine.admin.api_keys.revoke(left.id)
@@ -219,7 +227,7 @@ async def test_the_last_admin_is_not_revoked(engine: Everfold) -> None:
 async def test_a_name_is_of_one_key(engine: Everfold) -> None:
     """A second key of the name of one that is not revoked is refused, and the first one goes on working."""
     made = await engine.admin.api_keys.make("desk")
-    with pytest.raises(ConflictError, match=made.key.id):
+    with pytest.raises(ConflictError, match=made.api_key.id):
         await engine.admin.api_keys.make("desk", "agent:guide")
     assert [key.id for key in await engine.admin.api_keys.list_api_keys()] == [
         (await engine.admin.api_keys.check(made.secret)).id
@@ -256,7 +264,7 @@ async def test_a_full_disk_keeps_nobody_out(keys: ApiKeys, store: WatchedStore, 
     made = await keys.make("desk")
     store.is_full = True
     for _ in range(3):
-        assert (await keys.check(made.secret)).id == made.key.id
+        assert (await keys.check(made.secret)).id == made.api_key.id
     assert store.touched_count == 1
     store.is_full = False
     clock.advance(timedelta(seconds=TOUCH_SECS))
@@ -268,8 +276,8 @@ async def test_a_new_store_gets_one_admin(engine: Everfold) -> None:
     """The first start makes an admin key, and no later one does while it works."""
     made = await engine.admin.api_keys.ensure_first()
     assert made is not None
-    assert (made.key.name, made.key.scope) == ("first", ADMIN)
-    assert (await engine.admin.api_keys.check(made.secret)).id == made.key.id
+    assert (made.api_key.name, made.api_key.scope) == ("first", ADMIN)
+    assert (await engine.admin.api_keys.check(made.secret)).id == made.api_key.id
     assert await engine.admin.api_keys.ensure_first() is None
     assert len(await engine.admin.api_keys.list_api_keys()) == 1
 
@@ -284,7 +292,7 @@ async def test_who_cannot_administer_is_no_admin(keys: ApiKeys, clock: FakeClock
     clock.advance(timedelta(seconds=1))
     made = await keys.ensure_first()
     assert made is not None
-    assert (made.key.name, made.key.scope) == ("first-3", ADMIN)
+    assert (made.api_key.name, made.api_key.scope) == ("first-3", ADMIN)
     assert await keys.ensure_first() is None
 
 
@@ -318,7 +326,7 @@ async def test_a_key_outlives_a_restart_and_a_wipe(file_url: str) -> None:
         made = await engine.admin.api_keys.make("ada's", "user:ada")
     async with everfold.open(file_url) as engine:
         await engine.wipe("ada", transcripts=True)
-        assert (await engine.admin.api_keys.check(made.secret)).scope == made.key.scope
+        assert (await engine.admin.api_keys.check(made.secret)).scope == made.api_key.scope
 
 
 async def test_no_secret_is_logged(engine: Everfold, caplog: pytest.LogCaptureFixture) -> None:

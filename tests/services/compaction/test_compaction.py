@@ -196,7 +196,7 @@ async def test_turns(url: str) -> None:
                 above,
             )
             above = 10 if compactions else above
-            asked = [seq for seq in shown(window) if seq > window.report.watermark and seq % 2]
+            asked = [seq for seq in shown(window) if seq > window.report.compacted_through and seq % 2]
             assert len(asked) == above
 
 
@@ -365,7 +365,7 @@ async def test_keep_recent(engine: Everfold, keep_recent: int) -> None:
     await session.append(talk(10))
     await session.compact(keep_recent=keep_recent)
     window = await session.window()
-    assert window.report.watermark == 20 - keep_recent
+    assert window.report.compacted_through == 20 - keep_recent
     tail = [seq for seq, reason in shown(window).items() if reason == "tail"]
     assert tail == list(range(21 - keep_recent, 21))
 
@@ -375,7 +375,7 @@ async def test_keep_recent_never_splits_a_step(engine: Everfold) -> None:
     session = await engine.session(limit=128_000)
     await session.append([*talk(2), calls("a", "b"), result("a", "1"), result("b", "2"), assistant("done")])
     await session.compact(keep_recent=2)
-    assert (await session.window()).report.watermark == 4
+    assert (await session.window()).report.compacted_through == 4
 
 
 @pytest.mark.parametrize("keep_recent", [0, -3])
@@ -392,7 +392,7 @@ async def test_keep_recent_is_a_setting(url: str) -> None:
         session = await engine.session(limit=128_000)
         await session.append(talk(10))
         await session.compact()
-        assert (await session.window()).report.watermark == 17
+        assert (await session.window()).report.compacted_through == 17
 
 
 async def test_focus(engine: Everfold) -> None:
@@ -456,10 +456,10 @@ async def test_head_stays(engine: Everfold) -> None:
     for turn in range(60):
         await session.append(talk(1, first=turn + 1))
         window = await session.window()
-        if window.report.watermark >= 2:
+        if window.report.compacted_through >= 2:
             assert shown(window)[2] == "head"
             assert "My name is Ida and I run the north pier." in said(window)
-    assert window.report.watermark > 80
+    assert window.report.compacted_through > 80
 
 
 async def test_running_turn(engine: Everfold) -> None:
@@ -476,7 +476,7 @@ async def test_running_turn(engine: Everfold) -> None:
         text = next(text for text in strings(window.render("openai")) if text.startswith("paste0 paste1"))
         assert visible in {"", text}
         visible = text
-    assert window.report.watermark > seq + 40
+    assert window.report.compacted_through > seq + 40
     assert shown(window)[seq] == "running"
     await session.append([assistant("done"), *talk(2, first=9)])
     await session.compact(keep_recent=2)
@@ -513,7 +513,7 @@ async def test_one_turn_of_many_steps(engine: Everfold) -> None:
         assert check_openai_request(request) == []
         assert check_window_rules(request, kind="openai") == []
     assert shown(window)[1] in {"head", "running"}
-    assert window.report.watermark > 2 * steps_count
+    assert window.report.compacted_through > 2 * steps_count
     assert sum(wire["role"] == "assistant" for wire in wires) == steps_count + 1
     assert (await session.verify()).is_sound
 
@@ -533,7 +533,7 @@ async def test_keep_mark(engine: Everfold, origin: Literal["user", "external", "
         await session.append(talk(1, first=turn + 1))
         await session.window()
     window = await session.window()
-    assert window.report.watermark > seq
+    assert window.report.compacted_through > seq
     assert (seq in shown(window)) == (origin == "user")
 
 
@@ -571,7 +571,7 @@ async def test_system_messages_in_the_middle(engine: Everfold) -> None:
     await session.compact(keep_recent=2)
     window = await session.window()
     shares = await budget(session)
-    past = [seq for seq in notes if seq <= window.report.watermark]
+    past = [seq for seq in notes if seq <= window.report.compacted_through]
     kept = [seq for seq in past if seq in shown(window)]
     assert kept
     assert kept == past[-len(kept) :]
@@ -751,7 +751,7 @@ async def test_a_pending_event_is_finished(engine: Everfold, *, is_claimed: bool
     assert compactions[0].plan == compacting.compaction.plan
     assert all(compaction.state == "done" for compaction in compactions)
     assert [compaction.ordinal for compaction in compactions] == list(range(1, len(compactions) + 1))
-    assert window.report.watermark >= compacting.compaction.plan.last_seq
+    assert window.report.compacted_through >= compacting.compaction.plan.last_seq
     assert (await session.verify()).is_sound
 
 
@@ -765,7 +765,7 @@ async def test_a_pending_event_does_not_stop_a_manual_one(engine: Everfold) -> N
     await session.compact(keep_recent=4)
     compactions = await list_all_compactions(session)
     assert [compaction.state for compaction in compactions] == ["done", "done"]
-    assert (await session.window()).report.watermark == 20
+    assert (await session.window()).report.compacted_through == 20
     assert (await session.verify()).is_sound
 
 

@@ -80,7 +80,7 @@ def without_audit(document: JsonObject) -> JsonObject:
 async def test_session_keys_come_back(engine: Everfold) -> None:
     """An imported session has its key and is current under it; a document of an older release has sessions without."""
     for key in (None, "thread-42", "thread-43"):
-        await (await engine.session(user="ada", key=key)).append(user(f"In {key}."))
+        await (await engine.session(user="ada", session_key=key)).append(user(f"In {key}."))
     document = await engine.export_user("ada", transcripts=True)
     async with everfold.open("memory://", settings=ON) as other:
         await other.import_user(document, user="ada")
@@ -90,7 +90,7 @@ async def test_session_keys_come_back(engine: Everfold) -> None:
             ("thread-42", True),
             ("thread-43", True),
         ]
-        found = await other.session(user="ada", key="thread-43")
+        found = await other.session(user="ada", session_key="thread-43")
         assert [message.view.text for message in await found.messages()] == ["In thread-43."]
     old = json.loads(json.dumps(document))
     old["transcripts"] = old["transcripts"][:1]
@@ -126,7 +126,7 @@ async def test_titles_come_back(engine: Everfold) -> None:
 async def test_a_wrong_session_key_is_refused(engine: Everfold, key: object, said: str) -> None:
     """A key that is none, or a second current session under one, is refused with its place in the document."""
     for known in ("thread-42", "thread-43"):
-        await (await engine.session(user="ada", key=known)).append(user("Hi."))
+        await (await engine.session(user="ada", session_key=known)).append(user("Hi."))
     document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
     document["transcripts"][1]["session_key"] = key
     async with everfold.open("memory://", settings=ON) as other:

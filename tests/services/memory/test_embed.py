@@ -348,7 +348,7 @@ async def test_every_call_leaves_a_row(store: SqliteStore) -> None:
     await embedding.fill_user(ADA)
     await embedding.find_near("berth", user_id=BEN, agent_id=None, limit_count=3)
     rows = await store.list_calls(limit_count=9)
-    assert [(row.user_id, row.purpose, row.outcome, row.attempt, row.input_tokens) for row in rows] == [
+    assert [(row.user_id, row.purpose, row.outcome, row.call_number, row.input_tokens) for row in rows] == [
         (ADA, "embed", "rate_limited", 1, 0),
         (ADA, "embed", "complete", 2, 7),
         (ADA, "embed", "complete", 1, 7),

@@ -47,7 +47,7 @@ async def talk_until_compacted(session: Session) -> None:
     """Turns until something was folded."""
     for count in range(60):
         await session.append(talk(1, first=count))
-        if (await session.window()).report.watermark:
+        if (await session.window()).report.compacted_through:
             return
     raise AssertionError("sixty turns folded nothing")
 

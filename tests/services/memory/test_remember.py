@@ -92,8 +92,8 @@ async def test_nothing_found_writes_nothing(store: Store, rememberer: Rememberer
     """Without candidates, and with what is known already, memory does not move and nothing is audited again."""
     await _take(rememberer)
     await _take(rememberer, OLD)
-    head = (await _take(rememberer, OLD)).head
-    assert (head.revision, len(await store.list_audit(ADA, limit_count=9))) == (1, 1)
+    version = (await _take(rememberer, OLD)).version
+    assert (version.revision, len(await store.list_audit(ADA, limit_count=9))) == (1, 1)
 
 
 async def test_what_was_erased_meanwhile_is_dropped(store: Store, rememberer: Rememberer) -> None:

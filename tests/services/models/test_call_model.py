@@ -98,7 +98,7 @@ async def call(caller: ModelCaller, compaction_id: CompactionId | None = EVENT) 
 
 async def outcomes(store: Store) -> list[tuple[int, str]]:
     """Every attempt that was recorded, with how it ended."""
-    return [(one.attempt, one.outcome) for one in await store.list_calls(limit_count=99)]
+    return [(one.call_number, one.outcome) for one in await store.list_calls(limit_count=99)]
 
 
 async def give_up(scope: anyio.CancelScope, caller: ModelCaller) -> None:
@@ -128,7 +128,7 @@ async def test_a_call_is_recorded(make: Callable[..., ModelCaller], store: Store
             purpose="digest",
             model="script:given",
             answered_by="script",
-            attempt=1,
+            call_number=1,
             started_at=started_at,
             duration_ms=2000,
             outcome="complete",

@@ -85,7 +85,7 @@ async def test_history_of_folded_messages(engine: Everfold) -> None:
     for at in range(0, len(wires), 2):
         await session.append(wires[at : at + 2])
         await session.window()
-    assert (await session.window()).report.watermark > 40
+    assert (await session.window()).report.compacted_through > 40
     assert [message.wire for message in await session.messages(1, 80)] == wires
 
 

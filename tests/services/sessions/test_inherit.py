@@ -47,12 +47,12 @@ async def test_a_fold_is_inherited_whatever_its_digest_came_to(
         (compaction,) = await parent.inspect.compactions()
         assert compaction.state == STATES.get(fault, "done")
         before = (await parent.window()).report
-        assert before.watermark > 0
+        assert before.compacted_through > 0
         child = await go_on(parent, how, 24)
         grandchild = await go_on(child, how, 22)
         for session in (child, grandchild):
             report = (await session.window()).report
-            assert (report.watermark, report.digest_count) == (before.watermark, before.digest_count)
+            assert (report.compacted_through, report.digest_count) == (before.compacted_through, before.digest_count)
             assert (await session.verify()).is_sound
             assert await session.inspect.note() == ""
         assert (await child.window()).report.tokens <= before.tokens
@@ -92,7 +92,7 @@ async def test_an_erase_between_reaches_what_was_inherited(url: str, tmp_path: P
         late = await parent.branch(30)
         for session in (parent, early, late):
             window = await session.window()
-            assert window.report.watermark > 0
+            assert window.report.compacted_through > 0
             assert "xylograph" not in words_of(window)
             assert (await session.verify()).is_sound
 
@@ -106,7 +106,7 @@ async def test_resuming_shows_what_was_folded(url: str, tmp_path: Path) -> None:
         await first.compact(keep_recent=4)
         before = await first.window()
         second = await first.new()
-        assert (await second.window()).report.watermark == 0
+        assert (await second.window()).report.compacted_through == 0
         await first.resume()
         again = await engine.session(limit=LIMIT)
         assert again.id == first.id

@@ -26,7 +26,7 @@ async def fold_some(session: Session, *, turns: int = 8, topic: str = "harbour")
     """Talk and compact by hand; gives the watermark."""
     await session.append(talk(turns, topic=topic))
     await session.compact(keep_recent=4)
-    return (await session.window()).report.watermark
+    return (await session.window()).report.compacted_through
 
 
 async def test_current_is_the_same(engine: Everfold) -> None:
@@ -102,7 +102,7 @@ async def test_branch_inherits_decided_past(engine: Everfold) -> None:
     assert 0 < first_end < second_end
     for seq in range(1, (await parent.inspect.state()).last_seq + 1):
         branch = await parent.branch(seq)
-        watermark = (await branch.window(preview=True)).report.watermark
+        watermark = (await branch.window(preview=True)).report.compacted_through
         assert watermark == (second_end if seq >= second_end else first_end if seq >= first_end else 0)
         ends = [compaction.plan.last_seq for compaction in await list_all_compactions(branch)]
         assert ends == [end for end in (first_end, second_end) if end <= seq]
@@ -297,11 +297,11 @@ async def test_each_key_has_its_own_conversation(engine: Everfold) -> None:
     bare = await engine.session(user="ada")
     await bare.append(user("bare"))
     for key in ("thread-42", "Thread-42", "é/\U0001f600"):
-        session = await engine.session(user="ada", key=key)
+        session = await engine.session(user="ada", session_key=key)
         assert session.is_new
         assert session.record.session_key == key
         await session.append(user(key))
-        again = await engine.session(user="ada", key=key)
+        again = await engine.session(user="ada", session_key=key)
         assert (again.id, again.is_new) == (session.id, False)
         assert await texts(again) == [key]
     assert (await engine.session(user="ada")).id == bare.id
@@ -314,16 +314,23 @@ async def test_each_key_has_its_own_conversation(engine: Everfold) -> None:
     ]
 
 
+async def test_the_old_name_of_a_session_key_is_refused(engine: Everfold) -> None:
+    """An argument by its old name is refused with the new one, and no session is created."""
+    with pytest.raises(InvalidInputError, match="session: the argument `key` is now `session_key`"):
+        await engine.session(key="thread-42")  # type: ignore[call-arg]  # what older programs do
+    assert await engine.list_sessions() == []
+
+
 async def test_what_follows_a_session_keeps_its_key(engine: Everfold) -> None:
     """New, reset, branched and rewound sessions have the key of the one before, and leave the others current."""
     bare = await engine.session()
-    first = await engine.session(key="inbox", limit=LIMIT)
+    first = await engine.session(session_key="inbox", limit=LIMIT)
     await first.append(talk(2))
     aside = await first.branch(2)
     rewound = await first.rewind(2)
     second = await rewound.new()
-    third = await engine.session(key="inbox", new=True)
-    beside = await engine.session(key="inbox", beside=True)
+    third = await engine.session(session_key="inbox", new=True)
+    beside = await engine.session(session_key="inbox", beside=True)
     for session in (aside, rewound, second, third, beside):
         assert session.record.session_key == "inbox"
     assert third.record.parent_id == second.id
@@ -331,40 +338,40 @@ async def test_what_follows_a_session_keeps_its_key(engine: Everfold) -> None:
     await first.resume()
     current = [record.id for record in await engine.list_sessions() if record.is_current]
     assert current == [bare.id, first.id]
-    assert (await engine.session(key="inbox")).id == first.id
+    assert (await engine.session(session_key="inbox")).id == first.id
 
 
 async def test_a_session_that_rotates_keeps_its_key(url: str) -> None:
     """Where a compaction begins a new session, it is found under the same key."""
     async with everfold.open(url, settings={"sessions": {"rotate_on_compaction": True}}) as engine:
-        session = await engine.session(key="inbox", limit=LIMIT)
+        session = await engine.session(session_key="inbox", limit=LIMIT)
         first_id = session.id
         await session.append(talk(30))
         await session.compact()
         await session.window()
         assert session.id != first_id
         assert session.record.started_by == "compaction"
-        assert (await engine.session(key="inbox")).id == session.id
+        assert (await engine.session(session_key="inbox")).id == session.id
 
 
 @pytest.mark.parametrize("key", ["", " ", "x" * 513, "\ud83d", "a\0b", 42])
 async def test_keys_that_are_none(engine: Everfold, key: object) -> None:
     """A key that is blank, too long, no text or not storable as text is refused, and nothing is written."""
-    with pytest.raises(InvalidInputError, match=r"session key|key must be a text"):
-        await engine.session(key=key)  # type: ignore[arg-type]  # what a caller may give
+    with pytest.raises(InvalidInputError, match=r"session key|session_key must be a text"):
+        await engine.session(session_key=key)  # type: ignore[arg-type]  # what a caller may give
     assert await engine.list_sessions() == []
 
 
 async def test_a_key_is_not_given_beside_an_id(engine: Everfold) -> None:
     """An id names one session, so a key beside it is refused."""
-    session = await engine.session(key="inbox")
-    with pytest.raises(InvalidInputError, match="`key`"):
-        await engine.session(id=session.id, key="inbox")
+    session = await engine.session(session_key="inbox")
+    with pytest.raises(InvalidInputError, match="`session_key`"):
+        await engine.session(id=session.id, session_key="inbox")
 
 
 async def test_opening_can_write_nothing(engine: Everfold) -> None:
     """A session that is opened without being created is nowhere until its first append, which stores it and its user."""
-    session = await engine.session(user="ada", key="inbox", limit=LIMIT, system="Be brief.", create=False)
+    session = await engine.session(user="ada", session_key="inbox", limit=LIMIT, system="Be brief.", create=False)
     assert session.is_new
     assert await session.configure(system="Be kind.")
     assert (await session.window()).render("openai")["messages"] == [{"role": "system", "content": "Be kind."}]
@@ -386,7 +393,7 @@ async def test_opening_can_write_nothing(engine: Everfold) -> None:
     assert (record.id, record.user_id, record.session_key) == (session.id, user_id, "inbox")
     assert record.settings.prompt.system == "Be kind."
     assert await session.append(user("hello"), client_id="a") == [1]
-    again = await engine.session(user="ada", key="inbox", create=False)
+    again = await engine.session(user="ada", session_key="inbox", create=False)
     assert (again.id, again.is_new) == (session.id, False)
     assert await texts(again) == ["hello"]
 

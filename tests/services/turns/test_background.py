@@ -327,7 +327,7 @@ async def test_a_held_event_is_promoted_when_there_is_no_room(rig: Rig) -> None:
     """Its extractive digest stands under a note, the model goes on, and its digest takes the place; both are told."""
     await rig.talk_until_called()
     (held,) = (await rig.session.inspect.state()).pending_compactions
-    window = await rig.talk_until(lambda: rig.windows[-1].report.watermark > 0)
+    window = await rig.talk_until(lambda: rig.windows[-1].report.compacted_through > 0)
     (compaction, *_) = await rig.compactions()
     assert (compaction.id, compaction.is_committed, compaction.state) == (held, True, "running")
     assert window.report.tokens <= window.report.budget_tokens
@@ -353,7 +353,7 @@ async def test_an_overflow_wakes_a_worker(rig: Rig) -> None:
     await rig.turn(3)
     await rig.session.append(talk(22, first=100))
     window = await rig.show()
-    assert window.report.watermark > 0
+    assert window.report.compacted_through > 0
     assert notes(window)
     await rig.wait_for_call()
     await rig.finish()
@@ -404,7 +404,7 @@ async def test_a_branch_inherits_what_a_patient_digest_stands_for(url: str) -> N
         assert (await rig.compactions())[0].state == "ready"
         branch = await rig.session.branch(rig.turns_count * 2)
         window = await branch.window()
-        assert window.report.watermark == before.report.watermark > 0
+        assert window.report.compacted_through == before.report.compacted_through > 0
         assert notes(window) == []
         await rig.finish()
         assert (await branch.verify()).is_sound
@@ -474,9 +474,9 @@ async def test_a_later_event_waits_for_the_one_before(url: str) -> None:
         assert [compaction.state for compaction in compactions] == ["pending", *["ready"] * (len(compactions) - 1)]
         assert compactions[0].problem == "no route to the model; try again"
         window = await rig.show()
-        assert (window.report.watermark, reasons(window)) == (0, [])
+        assert (window.report.compacted_through, reasons(window)) == (0, [])
         branch = await (await rig.session.branch(80)).window(preview=True)
-        assert (branch.report.watermark, shown(branch)) == (0, list(range(1, 81)))
+        assert (branch.report.compacted_through, shown(branch)) == (0, list(range(1, 81)))
         await rig.recovery()
         done = await rig.compactions()
         assert {compaction.state for compaction in done} == {"done"}
@@ -798,7 +798,7 @@ async def test_gap(url: str) -> None:
         window = await rig.turn(minutes=60)
         assert stretches(source, start) == [(18, 78)]
         assert reasons(window) == ["compaction: gap"]
-        assert window.report.watermark >= 16
+        assert window.report.compacted_through >= 16
         await rig.show()
         await rig.turn(2)
         assert len(source.asked) == 1
@@ -815,9 +815,9 @@ async def test_a_gap_folds_nothing_before_the_plug_ins_saw_it(url: str, hook: He
         await rig.turn(9)
         window = await rig.turn(minutes=60)
         assert reasons(window) == []
-        assert window.report.watermark == 0
+        assert window.report.compacted_through == 0
         await rig.rest()
-        assert bool((await rig.show()).report.watermark) == (hook is not None)
+        assert bool((await rig.show()).report.compacted_through) == (hook is not None)
 
 
 async def test_strict_folds_nothing_that_still_fits(url: str) -> None:
@@ -827,11 +827,11 @@ async def test_strict_folds_nothing_that_still_fits(url: str) -> None:
         while not (await rig.session.inspect.state()).pending_compactions:
             window = await rig.turn(minutes=0.0)
         await let_run()
-        assert window.report.watermark == 0
-        assert (await rig.show()).report.watermark == 0
+        assert window.report.compacted_through == 0
+        assert (await rig.show()).report.compacted_through == 0
         lower = int(8000 * 0.95)
-        assert (await rig.session.window(limit=lower)).report.watermark == 0
-        assert (await rig.session.window(limit=lower // 2)).report.watermark > 0
+        assert (await rig.session.window(limit=lower)).report.compacted_through == 0
+        assert (await rig.session.window(limit=lower // 2)).report.compacted_through > 0
 
 
 @pytest.mark.parametrize("is_appended", [False, True], ids=["at once", "after an append"])

@@ -51,7 +51,7 @@ async def follow(engine: Everfold, transcript: TranscriptFile) -> Taken:
 
 async def open_talk(engine: Everfold) -> Session:
     """The session that the transcript is in."""
-    return await engine.session(agent=AGENT, key=KEY, create=False)
+    return await engine.session(agent=AGENT, session_key=KEY, create=False)
 
 
 async def list_texts(engine: Everfold) -> list[str]:
@@ -177,7 +177,7 @@ async def test_side_chains_are_sessions_of_their_own(engine: Everfold, tmp_path:
     await follow(engine, transcript)
     await forget_position(engine)
     await follow(engine, transcript)
-    side = await engine.session(agent=AGENT, key=f"{KEY}/sidechain-7", create=False)
+    side = await engine.session(agent=AGENT, session_key=f"{KEY}/sidechain-7", create=False)
     assert [message.view.text for message in await side.messages()] == ["Prompt 2."]
     assert await list_texts(engine) == ["Prompt 1.", "Prompt 3."]
 

@@ -159,10 +159,10 @@ def import_memory(
         _restore_session(database, session)
     if cast("tuple[int]", database.row("count_memory", user_key=user_key))[0]:
         raise ConflictError(f"user {memory.user_id} has a memory already; wipe it first", user=memory.user_id)
-    head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch)
-    move_version(database, user_key, memory.user_id, expected, head)
+    version = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch)
+    move_version(database, user_key, memory.user_id, expected, version)
     for item in (one for revisions in memory.items for one in revisions):
-        database.run_all(write_item(database, user_key, item, written_revision=head.revision, forgets=False))
+        database.run_all(write_item(database, user_key, item, written_revision=version.revision, forgets=False))
     for topic in (one for revisions in memory.topics for one in revisions):
         write_topic(database, user_key, topic, forgets=False)
     for dream in memory.dreams:
@@ -175,7 +175,7 @@ def import_memory(
     for file in memory.files:
         write_file(database, user_key, file)
     record_audit(database, (*memory.audit, entry))
-    return head
+    return version
 
 
 def _restore_extractions(database: Database, user_key: int, extractions: Sequence[Extraction]) -> None:

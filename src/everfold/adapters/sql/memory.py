@@ -1,4 +1,4 @@
-"""Memory in SQL: its heads, and what changes all of it at once."""
+"""Memory in SQL: its versions, and what changes all of it at once."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,10 +39,10 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
     """See `ItemStore.change_memory`."""
     user_key = get_user_key(database, change.user_id)
     database.lock_user(user_key)
-    head = change.next_version
+    version = change.next_version
     if change.is_forgetting:
         begin_erase(database)
-    move_version(database, user_key, change.user_id, change.expected, head)
+    move_version(database, user_key, change.user_id, change.expected, version)
     asked = [*_write_rows(database, user_key, change)]
     if change.extraction is not None:
         asked += add_extraction(database, user_key, change.extraction)
@@ -55,7 +55,7 @@ def change_memory(database: Database, change: MemoryChange) -> MemoryVersion:
         write_dream(database, user_key, dream)
     if change.read_through is not None:
         write_cursor(database, user_key, change.agent_id, change.read_through)
-    return head
+    return version
 
 
 def _write_rows(database: Database, user_key: int, change: MemoryChange) -> list[Bound]:
@@ -79,16 +79,16 @@ def _write_rows(database: Database, user_key: int, change: MemoryChange) -> list
 
 
 def move_version(
-    database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, head: MemoryVersion
+    database: Database, user_key: int, user_id: UserId, expected: MemoryVersion, version: MemoryVersion
 ) -> None:
-    """Put the new head in place of the expected one; a new epoch lets go of every frozen snapshot and turn's recall."""
-    has_erased = head.epoch > expected.epoch
+    """Put the new version in place of the expected one; a new epoch lets go of every frozen snapshot and turn's recall."""
+    has_erased = version.epoch > expected.epoch
     is_moved = database.run(
         "write_memory_head",
         user_key=user_key,
-        revision=head.revision,
-        epoch=head.epoch,
-        erased_revision=head.revision if has_erased else 0,
+        revision=version.revision,
+        epoch=version.epoch,
+        erased_revision=version.revision if has_erased else 0,
         expected_revision=expected.revision,
         expected_epoch=expected.epoch,
     )
@@ -124,18 +124,18 @@ def wipe_memory(
     """See `MemoryRecordStore.wipe_memory`. O(what the user has). `more` are counts of what went with it."""
     user_key = get_user_key(database, user_id)
     database.lock_user(user_key)
-    head = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
+    version = MemoryVersion(revision=expected.revision + 1, epoch=expected.epoch + 1)
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     cursors = cast("tuple[int]", database.row("count_cursors", user_key=user_key))[0]
     vectors = count_all_vectors(database, user_key)
     begin_erase(database)
-    move_version(database, user_key, user_id, expected, head)
+    move_version(database, user_key, user_id, expected, version)
     database.words.wipe_items(user_key)
     revisions = sum(database.run(name, user_key=user_key) for name in ("wipe_item_revisions", "wipe_topic_revisions"))
     quotes = database.run("wipe_evidence", user_key=user_key)
     for name in ("wipe_dreamt_topics", "wipe_cursors", "wipe_dream_leases", "wipe_session_memory"):
         database.run(name, user_key=user_key)
-    database.run("pass_over_log", user_key=user_key, revision=head.revision, snapshot=b"")
+    database.run("pass_over_log", user_key=user_key, revision=version.revision, snapshot=b"")
     counts = {
         "items": database.run("wipe_items", user_key=user_key),
         "topics": database.run("wipe_topics", user_key=user_key),

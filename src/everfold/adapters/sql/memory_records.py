@@ -303,8 +303,8 @@ def write_session_memory(database: Database, memory: SessionMemory, *, expected:
 
 def keep_session_memory(database: Database, session_key: int, user_key: int, memory: SessionMemory) -> None:
     """Replace what is kept for a session; a snapshot from before the last erase is refused."""
-    head = database.row("read_version_of_memory", user_key=user_key)
-    erased_revision = 0 if head is None else cast("int", head[2])
+    version = database.row("read_version_of_memory", user_key=user_key)
+    erased_revision = 0 if version is None else cast("int", version[2])
     if memory.snapshot and memory.snapshot_revision < erased_revision:
         raise ConflictError(
             f"session {memory.session_id}: its snapshot shows memory at revision {memory.snapshot_revision}, but "

@@ -18,10 +18,10 @@ class SqlMemory(Connections):
 
     async def change_memory(self, change: MemoryChange) -> MemoryVersion:
         """See the port. Where it erases, no file keeps the words."""
-        head = await self._write(memory.change_memory, change)
+        version = await self._write(memory.change_memory, change)
         if change.is_forgetting:
             await self._empty_log()
-        return head
+        return version
 
     async def list_items(
         self,

@@ -163,7 +163,7 @@ async def _explain_window(session: Session) -> Found:
     report = (await session.window(preview=True)).report
     rows = [(name, tokens) for name, tokens in report.by_slice.items() if tokens]
     lines = [
-        f"{report.tokens:,} of {report.budget_tokens:,} tokens; messages compacted through {report.watermark}",
+        f"{report.tokens:,} of {report.budget_tokens:,} tokens; messages compacted through {report.compacted_through}",
         *report.memory,
     ]
     shown = Group(make_table(("slice", "tokens"), rows), Text(plain("\n".join(lines)), style="dim"))

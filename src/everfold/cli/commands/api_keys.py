@@ -23,7 +23,7 @@ app = typer.Typer(name=NAME, no_args_is_help=True)
 NamedKey: TypeAlias = tuple[ApiKey, str]
 """A key, and its scope as people say it."""
 
-_COLUMNS = ("key", "id", "scope", "state", "expires", "last used")
+_COLUMNS = ("API key", "id", "scope", "state", "expires", "last used")
 
 
 @app.callback()
@@ -69,10 +69,12 @@ def add(
 
     made = run_async(act)
     if as_json:
-        print_json({"secret": made.secret, **_describe(made.key)})
+        print_json({"secret": made.secret, **_describe(made.api_key)})
         return
     typer.echo(made.secret)
-    say(f"The secret of the API key {made.key.name}, {made.key.scope.describe()}. Save it now: it is not shown again.")
+    say(
+        f"The secret of the API key {made.api_key.name}, {made.api_key.scope.describe()}. Save it now: it is not shown again."
+    )
 
 
 @app.command(name="list")
@@ -98,7 +100,7 @@ def list_all(
             ]
 
     found = run_async(act)
-    print_json({"keys": [_describe(key) for key, _ in found]}) if as_json else _print(found)
+    print_json({"api_keys": [_describe(key) for key, _ in found]}) if as_json else _print(found)
 
 
 @app.command()
@@ -141,8 +143,8 @@ async def _name(engine: Everfold, key: ApiKey) -> NamedKey:
 
 def _describe(key: ApiKey) -> dict[str, object]:
     return {
-        "key_id": key.id,
-        "key": key.name,
+        "api_key_id": key.id,
+        "api_key": key.name,
         "scope": str(key.scope),
         "is_read_only": key.scope.is_read_only,
         "state": _state(key),

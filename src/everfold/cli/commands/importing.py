@@ -84,11 +84,11 @@ def run(
         raise typer.Exit(1)
 
 
-def _tell_memory(file: Path, user: str, head: MemoryVersion, *, as_json: bool) -> None:
+def _tell_memory(file: Path, user: str, version: MemoryVersion, *, as_json: bool) -> None:
     if as_json:
-        print_json({"file": str(file), "user": user, "memory": head})
+        print_json({"file": str(file), "user": user, "memory": version})
     else:
-        print_table(("memory of", "revision", "epoch"), [(user, head.revision, head.epoch)])
+        print_table(("memory of", "revision", "epoch"), [(user, version.revision, version.epoch)])
 
 
 def _import_memory(

@@ -34,7 +34,7 @@ def run(
 
     async def act() -> list[Topic]:
         async with open_memory(context, db, user, agent) as memory:
-            return await memory.topics() if name is None else await memory.topic(name)
+            return await memory.topics() if name is None else await memory.topic_history(name)
 
     topics = run_async(act)
     if as_json:

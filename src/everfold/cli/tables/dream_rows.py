@@ -27,7 +27,7 @@ async def read_dream(memory: Memory, dream: Dream) -> ShownDream:
 
 async def _diff(memory: Memory, topic: Topic) -> LineDiff:
     try:
-        revisions = await memory.topic(topic.name)
+        revisions = await memory.topic_history(topic.name)
     except NotFoundError:
         revisions = []
     before = next((it for it in revisions if (it.id, it.revision) == (topic.id, topic.revision - 1)), None)

@@ -59,7 +59,7 @@ class SessionRecord:
         parent_id: The session that was current before, or that it branched from.
         branch_seq: The last message that it shares with its parent; 0 when it shares none.
         lineage: Where its messages are: shared stretches first, its own last.
-        is_current: It is the session that `engine.session(user, agent, key)` gives.
+        is_current: It is the session that `engine.session(user, agent, session_key)` gives.
         session_key: Which of the conversations that a user has with an agent side by side it belongs to; empty for the
             one that needs no name. Sessions that follow it keep the key.
         title: The title that it was given, as `everfold.core.log.titles.clean_title` leaves it; empty where it has none.

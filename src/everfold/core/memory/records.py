@@ -1,4 +1,4 @@
-"""What memory is kept as, beside its items and topics: heads, extractions, the frozen snapshot, audit, and changes.
+"""What memory is kept as, beside its items and topics: versions, extractions, the frozen snapshot, audit, and changes.
 
 A change is everything that one decision writes, all or nothing. It names the revision of the user's memory that it was
 decided over; where that is another by now it is refused, and decided again over what is there. It names the epoch too:
@@ -179,7 +179,7 @@ class MemoryChange:
     """Everything that one decision writes.
 
     Attributes:
-        expected: The head that it was decided over.
+        expected: The version that it was decided over.
         items: New revisions; each becomes the newest of its item.
         topics: The same for topics.
         session: Replaces what is kept for the session.
@@ -239,7 +239,7 @@ class MemoryChange:
 
     @property
     def next_version(self) -> MemoryVersion:
-        """The head after it. Items, topics and files move the revision: bookkeeping makes no other decision stale."""
+        """The version after it. Items, topics and files move the revision: bookkeeping makes no other decision stale."""
         moves = bool(self.rows or self.files or self.gone_files or self.has_erased)
         return MemoryVersion(revision=self.expected.revision + moves, epoch=self.expected.epoch + self.has_erased)
 

@@ -36,7 +36,7 @@ def describe_window(session_id: SessionId, report: WindowReport, *, is_preview: 
         "everfold.window.limit_tokens": report.limit_tokens,
         "everfold.window.message_count": report.message_count,
         "everfold.window.digest_count": report.digest_count,
-        "everfold.window.watermark": report.watermark,
+        "everfold.window.compacted_through": report.compacted_through,
         "everfold.window.breaks": [it.reason for it in report.cache_breaks],
         "everfold.window.is_preview": is_preview,
     }

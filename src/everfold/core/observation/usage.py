@@ -1,4 +1,4 @@
-"""The usage of model calls: one record for each attempt, so that spending can be summed and capped."""
+"""The usage of model calls: one record for each call, so that spending can be summed and capped."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,14 +12,14 @@ Purpose = Literal["digest", "extraction", "dream", "hand", "chat", "embed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One attempt to call a model, whatever became of it. Nothing that was asked or answered is in it.
+    """One call of a model, whatever became of it. Nothing that was asked or answered is in it.
 
     Attributes:
         model: Its setting, such as `openai:gpt-5-mini`.
         answered_by: The model that answered, as the provider names it; empty when none did.
         session_id: None for what concerns a user as a whole.
         compaction_id: The compaction that it was made for.
-        attempt: From 1 on; a retry is the next one.
+        call_number: From 1 on; a retry is the next one.
         outcome: How the reply ended (`complete`, `length`, `refusal`, `tool_call`), the code of the error that came
             instead, or `cancelled`.
         input_tokens: Everything that was read, cached tokens included.
@@ -34,7 +34,7 @@ class ModelCall:
     purpose: Purpose
     model: str
     answered_by: str
-    attempt: int
+    call_number: int
     started_at: datetime
     duration_ms: int
     outcome: str

@@ -133,7 +133,7 @@ def _find_answered(window: Window) -> int:
         return report.withheld_seqs[0]
     tail = [entry.message for entry in window.entries if isinstance(entry, MessageEntry) and entry.slice == "tail"]
     answers = [message.seq for message in tail if message.view.role == "assistant"]
-    return answers[-1] if answers else report.watermark
+    return answers[-1] if answers else report.compacted_through
 
 
 def _was_sent(part: WindowPart, answered_seq: int) -> bool:

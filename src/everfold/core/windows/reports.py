@@ -40,7 +40,7 @@ class WindowReport:
         by_slice: The tokens of each slice.
         message_count: Messages of the log that are shown verbatim or in their visible form.
         digest_count: Digests that are shown.
-        watermark: The last message that compaction has decided about.
+        compacted_through: The last message that compaction has decided about.
         last_seq: The newest message that is shown.
         withheld_seqs: Messages of an open step, which wait for their results.
         standing_left_out: Standing instructions that there is no room for, counted and named by range.
@@ -58,7 +58,7 @@ class WindowReport:
     by_slice: Mapping[Slice, int]
     message_count: int
     digest_count: int
-    watermark: int
+    compacted_through: int
     last_seq: int
     withheld_seqs: tuple[int, ...]
     standing_left_out: LeftOut
@@ -150,7 +150,7 @@ def report_window(
         by_slice=slices,
         message_count=message_count,
         digest_count=sum(bool(shown_range.digest_id) for shown_range in layout.ranges),
-        watermark=layout.watermark,
+        compacted_through=layout.watermark,
         last_seq=state.safe_seq,
         withheld_seqs=tuple(range(state.safe_seq + 1, state.last_seq + 1)),
         standing_left_out=layout.standing_left_out,

@@ -174,7 +174,7 @@ class Conversation:
     def is_shown_whole(self, window: Window) -> bool:
         """Whether a window shows every message that the client holds as it is, and nothing beside the log."""
         messages = [entry.message for entry in window.entries if isinstance(entry, MessageEntry)]
-        if window.report.watermark or len(messages) < len(window.entries):
+        if window.report.compacted_through or len(messages) < len(window.entries):
             return False
         shown = {message.seq for message in messages if not message.is_erased}
         if not shown.issuperset(message.seq for message in self.client_list.messages):

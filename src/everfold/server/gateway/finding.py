@@ -115,7 +115,7 @@ class Finder:
         return await self.engine.admin.users.find_id(caller.user)
 
     async def _find_named(self, read: ReadList, caller: Caller, seed: bytes, name: str) -> Found:
-        session = await self.engine.session(user=caller.user, agent=caller.agent, key=name, create=False)
+        session = await self.engine.session(user=caller.user, agent=caller.agent, session_key=name, create=False)
         conversation = self.at_hand.get(session.id)
         if conversation is None:
             conversation = self.open_new(session, seed)

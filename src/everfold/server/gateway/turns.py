@@ -168,7 +168,7 @@ class Turns:
             shared = found.client_list.messages[: found.choice.alignment.branch_at]
             return await found.conversation.branch(session, shared, goes_on=caller.session_key is not None)
         key = caller.session_key or self.ids.new_id("gateway_")
-        session = await self.engine.session(user=caller.user, agent=caller.agent, key=key, create=False)
+        session = await self.engine.session(user=caller.user, agent=caller.agent, session_key=key, create=False)
         return self._finder.open_new(session, seed)
 
     @property

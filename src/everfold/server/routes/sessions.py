@@ -100,7 +100,7 @@ async def open_session(caller: AnyKey, runtime: Context, asked: NewSession, resp
     session = await runtime.engine.session(
         user=owner.user_id or DEFAULT_USER,
         agent=owner.agent_id or DEFAULT_AGENT,
-        key=asked.session_key,
+        session_key=asked.session_key,
         limit=asked.limit,
         system=asked.system,
         tools=asked.tools,  # type: ignore[arg-type]  # parsed from JSON

@@ -113,7 +113,7 @@ CertificateSchema = project(
 CallSchema = project(
     "Call",
     ModelCall,
-    "id model answered_by purpose compaction_id attempt started_at secs outcome input_tokens cached_tokens output_tokens "
+    "id model answered_by purpose compaction_id call_number started_at secs outcome input_tokens cached_tokens output_tokens "
     "cost_usd",
     answered_by=(str | None, lambda one: one.answered_by or None, "As the provider names it; null when none did."),
     secs=(float, lambda one: one.duration_ms / 1000, "How long it took."),

@@ -70,7 +70,7 @@ WORDS: Final[Mapping[str, str]] = {
     "type": "As the message names it.",
     "used_chars": "Characters in use.",
     "users_count": "Users in the store.",
-    "watermark": "The last message that is compacted.",
+    "compacted_through": "The last message that is compacted.",
 }
 EXAMPLES: Final[Mapping[str, object]] = {
     "AgentId": "default",

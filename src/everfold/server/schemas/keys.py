@@ -10,7 +10,7 @@ from everfold.services.access.api_keys import MadeApiKey
 
 
 class NewApiKey(Given):
-    """A key to be made."""
+    """An API key to be made."""
 
     name: str = Field(min_length=1, max_length=100, examples=["the phone of Ada"])
     scope: str = Field(
@@ -37,7 +37,7 @@ ApiKeySchema = project(
     "Key",
     ApiKey,
     "id name scope read_only=scope.is_read_only created_at expires_at revoked_at last_used_at",
-    "A key, without its secret.",
+    "An API key, without its secret.",
     words={"read_only": "It may only ask, with GET."},
     scope=(str, lambda key: str(key.scope), "`admin`, `user:ID` or `agent:NAME`."),
 )
@@ -47,7 +47,7 @@ ApiKeyPageSchema = wrap(
     api_keys=many(ApiKeySchema),
     next_cursor=str | None,
 )
-MadeApiKeySchema = project("MadeApiKey", MadeApiKey, "secret", base=ApiKeySchema, at="key")
+MadeApiKeySchema = project("MadeApiKey", MadeApiKey, "secret", base=ApiKeySchema, at="api_key")
 WhoSchema = wrap(
     "Who", "Who asks, and what answers.", key=ApiKeySchema, version=(str, "Of the server."), default_user_id=str
 )

@@ -91,7 +91,7 @@ SessionSchema = project(
     "id=record.id user_id=record.user_id agent=record.agent_id is_current=record.is_current session_key=record.session_key "
     "parent_id=record.parent_id "
     "branch_seq=record.branch_seq started_by=record.started_by created_at=record.created_at active_at=figures.active_at "
-    "limit_tokens=record.settings.limit_tokens messages_count=figures.last_seq watermark=figures.watermark "
+    "limit_tokens=record.settings.limit_tokens messages_count=figures.last_seq compacted_through=figures.watermark "
     "epoch=figures.epoch own_title=record.title title preview",
     "One log between a user and an agent.",
     words={
@@ -130,7 +130,7 @@ SettingsSchema = project(
 StateSchema = project(
     "SessionState",
     Standing,
-    "last_seq=figures.last_seq watermark=figures.watermark tokens=report.tokens budget_tokens=report.budget_tokens "
+    "last_seq=figures.last_seq compacted_through=figures.watermark tokens=report.tokens budget_tokens=report.budget_tokens "
     "trigger_tokens=budget.trigger_tokens slices calibration=calibration.factor epoch=figures.epoch",
     "Where a session stands now, before anything that is due is folded.",
     slices=(many(SliceSchema), list_slices, "What fills the window, with the bounds."),

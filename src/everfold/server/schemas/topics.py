@@ -33,7 +33,7 @@ TopicLineSchema = project(
     ),
 )
 TopicIndexSchema = project(
-    "TopicIndex", TopicIndex, "topics revision=head.revision epoch=head.epoch", topics=TopicLineSchema
+    "TopicIndex", TopicIndex, "topics revision=version.revision epoch=version.epoch", topics=TopicLineSchema
 )
 TopicRevisionSchema = project(
     "TopicRevision", Topic, "revision summary content status made_at=updated_at dream_id", "What a topic said once."

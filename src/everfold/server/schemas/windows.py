@@ -87,7 +87,7 @@ ReportSchema = project(
     "fixed_tokens=report.fixed_tokens answer_tokens=budget.answer_tokens trigger_tokens=budget.trigger_tokens "
     "target_tokens=budget.target_tokens hard_limit_tokens=budget.hard_limit_tokens tokens=report.tokens slices "
     "calibration=calibration.factor cache_breaks=report.cache_breaks message_count=report.message_count "
-    "digest_count=report.digest_count watermark=report.watermark last_seq=report.last_seq "
+    "digest_count=report.digest_count compacted_through=report.compacted_through last_seq=report.last_seq "
     "withheld_seqs=report.withheld_seqs standing_left_out=report.standing_left_out full_slices=report.full_slices "
     "memory=report.memory",
     "What is in a window and why. Tokens are the provider's: the estimate times the calibration.",

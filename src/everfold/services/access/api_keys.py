@@ -43,7 +43,7 @@ class MadeApiKey:
     """A new key with its secret, which is stored nowhere: this is the only time that it is seen."""
 
     secret: str = field(repr=False)
-    key: ApiKey
+    api_key: ApiKey
 
 
 @checked
@@ -148,7 +148,7 @@ class ApiKeys:
         secret = self.secrets.new_secret()
         key = replace(key, secret_hash=hash_secret(secret))
         await self.store.add_api_key(key)
-        return MadeApiKey(secret=secret, key=key)
+        return MadeApiKey(secret=secret, api_key=key)
 
     async def _resolve(self, scope: Scope) -> Scope:
         """The scope with the id of the user whom it names."""

@@ -1,7 +1,7 @@
 """Dream: consolidate what extractions found into topics, in the background.
 
-Theory of operation. Everything is read first, at a head of memory; a model is asked, outside of any transaction; the
-plan is made; one change writes topics, marks, cursor, record and audit. Where the head has moved meanwhile, everything
+Theory of operation. Everything is read first, at a version of memory; a model is asked, outside of any transaction; the
+plan is made; one change writes topics, marks, cursor, record and audit. Where the version has moved meanwhile, everything
 is read again and the plan is made again with the model's text, which does not overwrite a topic that has changed. Where
 the epoch has moved, words may have been erased that the model has read: the dream is dropped, and its cursor stays.
 Before a model is asked a lease is taken in the store, so that no other process asks for the same meanwhile.
@@ -161,7 +161,7 @@ class Dreamer:
         async with hold_lease(self.store, name, holder=scene.dream_id, secs=self.lease_secs) as is_held:
             if not is_held:
                 return None
-            if await self.store.read_memory_version(scene.user_id) == found.head:
+            if await self.store.read_memory_version(scene.user_id) == found.version:
                 return await self._decide_telling(found, reading)
             again = await reading()
             return await self._decide_telling(again, reading) if again is not None and again.scene.items else None
@@ -200,7 +200,7 @@ class Dreamer:
 
     async def _decide(self, found: DreamInput, reading: Reading) -> Dream | None:
         """Ask, plan and write; plan again over what is there where memory has moved."""
-        first = found.head
+        first = found.version
         with self.stream.tracer.span(SPAN, {"everfold.dream.id": found.scene.dream_id}):
             asked = await self._ask(found)
             latest: DreamInput | None = found
@@ -208,7 +208,7 @@ class Dreamer:
                 for _ in range(MOST_TRIES):
                     if latest is None:
                         return None  # another process has read the same extractions meanwhile
-                    if latest.head.epoch != first.epoch:
+                    if latest.version.epoch != first.epoch:
                         return await self._give_up(found, asked)
                     try:
                         return await self._write(latest, asked)
@@ -225,8 +225,8 @@ class Dreamer:
         again = await reading()
         if again is not None:
             return again
-        head = await self.store.read_memory_version(found.scene.user_id)
-        return replace(found, head=head) if head.epoch != found.head.epoch else None
+        version = await self.store.read_memory_version(found.scene.user_id)
+        return replace(found, version=version) if version.epoch != found.version.epoch else None
 
     async def _ask(self, found: DreamInput) -> Proposals:
         if self.caller is None:
@@ -246,7 +246,7 @@ class Dreamer:
             MemoryChange(
                 user_id=scene.user_id,
                 agent_id=scene.agent_id,
-                expected=found.head,
+                expected=found.version,
                 items=() if is_held else ended,
                 topics=() if is_held else plan.topics,
                 dream=dream,
@@ -265,7 +265,7 @@ class Dreamer:
             state="proposed" if is_held else "applied",
             begun_at=scene.now,
             ended_at=None if is_held else self.clock.now(),
-            epoch=found.head.epoch,
+            epoch=found.version.epoch,
             read_through=found.read_through,
             topics=plan.topics,
             items=plan.items,
@@ -283,7 +283,7 @@ class Dreamer:
                 MemoryChange(
                     user_id=found.scene.user_id,
                     agent_id=found.scene.agent_id,
-                    expected=found.head,
+                    expected=found.version,
                     read_through=found.read_through,
                 )
             )
@@ -298,20 +298,20 @@ class Dreamer:
             state="failed",
             begun_at=scene.now,
             ended_at=self.clock.now(),
-            epoch=found.head.epoch,
+            epoch=found.version.epoch,
             read_through=found.cursor,
             generator="model" if asked.proposals else "deterministic",
             cost_usd=asked.cost_usd,
             problem="something was erased while it was on its way",
         )
         for _ in range(MOST_TRIES):
-            head = await self.store.read_memory_version(scene.user_id)
+            version = await self.store.read_memory_version(scene.user_id)
             with suppress(ConflictError):
                 await self._change(
                     MemoryChange(
                         user_id=scene.user_id,
                         agent_id=scene.agent_id,
-                        expected=head,
+                        expected=version,
                         dream=dream,
                         audit=(self._audit(dream, ()),),
                     )

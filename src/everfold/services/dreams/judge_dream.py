@@ -1,6 +1,6 @@
 """Judge a dream: a person approves or rejects one that was proposed, or undoes one that was applied.
 
-Each is one change over the head that was read. What others have done to the same topics meanwhile is not overwritten:
+Each is one change over the version that was read. What others have done to the same topics meanwhile is not overwritten:
 the judgement is refused, and says so.
 """
 
@@ -59,11 +59,11 @@ async def _judge(
 ) -> Dream:
     async def attempt() -> Dream | None:
         dream = await store.get_dream(dream_id)
-        head = await store.read_memory_version(dream.user_id)
+        version = await store.read_memory_version(dream.user_id)
         _check_state(dream, "applied" if state == "reverted" else "proposed")
         now = clock.now()
         judged = replace(dream, state=state, ended_at=now)
-        change = await _plan_change(store, dream, judged, head, now, actor)
+        change = await _plan_change(store, dream, judged, version, now, actor)
         try:
             await change_memory(store, change, stream=stream)
         except ConflictError:
@@ -75,15 +75,15 @@ async def _judge(
 
 
 async def _plan_change(
-    store: MemoryStore, dream: Dream, judged: Dream, head: MemoryVersion, now: datetime, actor: str
+    store: MemoryStore, dream: Dream, judged: Dream, version: MemoryVersion, now: datetime, actor: str
 ) -> MemoryChange:
     topics: tuple[Topic, ...] = ()
     items: tuple[Item, ...] = ()
     if judged.state == "applied":
-        topics = await _list_approved(store, dream, head)
+        topics = await _list_approved(store, dream, version)
         items = carry_ends(topics, await _read_sources(store, topics), now=now)
     elif judged.state == "reverted":
-        topics = await _list_restored(store, dream, head, now)
+        topics = await _list_restored(store, dream, version, now)
         items = take_back_ends(dream.topics, await _read_sources(store, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
     moves = judged.state != "reverted" and dream.read_through > cursor
@@ -99,7 +99,7 @@ async def _plan_change(
     return MemoryChange(
         user_id=dream.user_id,
         agent_id=dream.agent_id,
-        expected=head,
+        expected=version,
         items=items,
         topics=topics,
         dream=judged,
@@ -113,8 +113,8 @@ async def _read_sources(store: MemoryStore, topics: Sequence[Topic]) -> list[Ite
     return await store.read_items([id_ for topic in topics if topic.expires_at for id_ in topic.sources])
 
 
-async def _list_approved(store: MemoryStore, dream: Dream, head: MemoryVersion) -> tuple[Topic, ...]:
-    _check_epoch(dream, head)
+async def _list_approved(store: MemoryStore, dream: Dream, version: MemoryVersion) -> tuple[Topic, ...]:
+    _check_epoch(dream, version)
     for topic in dream.topics:
         revisions = await _list_revisions(store, dream, topic)
         if (revisions[-1].revision if revisions else 0) != topic.revision - 1:
@@ -123,8 +123,8 @@ async def _list_approved(store: MemoryStore, dream: Dream, head: MemoryVersion) 
     return dream.topics
 
 
-async def _list_restored(store: MemoryStore, dream: Dream, head: MemoryVersion, now: datetime) -> tuple[Topic, ...]:
-    _check_epoch(dream, head)
+async def _list_restored(store: MemoryStore, dream: Dream, version: MemoryVersion, now: datetime) -> tuple[Topic, ...]:
+    _check_epoch(dream, version)
     restored: list[Topic] = []
     for topic in dream.topics:
         revisions = await _list_revisions(store, dream, topic)
@@ -157,8 +157,8 @@ def _check_state(dream: Dream, expected: DreamState) -> None:
         raise _refuse(dream.id, f"it is {dream.state}, expected {expected}")
 
 
-def _check_epoch(dream: Dream, head: MemoryVersion) -> None:
-    if dream.epoch != head.epoch:
+def _check_epoch(dream: Dream, version: MemoryVersion) -> None:
+    if dream.epoch != version.epoch:
         raise _refuse(dream.id, "something was erased since, and it may contain that")
 
 

@@ -41,12 +41,12 @@ class DreamInput:
     """What was read.
 
     Attributes:
-        head: Where memory stood before anything was read.
+        version: Where memory stood before anything was read.
         read_through: The cursor after the dream.
         extractions: The unconsumed ones, oldest first; empty for a dream over given items.
     """
 
-    head: MemoryVersion
+    version: MemoryVersion
     cursor: int
     read_through: int
     extractions: tuple[Extraction, ...]
@@ -74,7 +74,7 @@ async def read_dream_input(
         items_only: Only these items, whether or not the user said anything; the cursor stays.
         session_id: Whose tail goes with given items.
     """
-    head = await store.read_memory_version(user_id)
+    version = await store.read_memory_version(user_id)
     cursor = await store.read_cursor(user_id, agent_id)
     extractions = () if items_only is not None else await _read_extractions(store, user_id, agent_id, cursor)
     if not (extractions or items_only) or await is_waiting(store, user_id, agent_id):
@@ -99,7 +99,7 @@ async def read_dream_input(
         tail=await _read_tail(store, sessions),
     )
     read_through = extractions[-1].ordinal if extractions else cursor
-    return DreamInput(head=head, cursor=cursor, read_through=read_through, extractions=extractions, scene=scene)
+    return DreamInput(version=version, cursor=cursor, read_through=read_through, extractions=extractions, scene=scene)
 
 
 async def is_waiting(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> bool:

@@ -118,7 +118,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
         NotFoundError: the session has no such message, or it was erased before.
     """
     records = await store.list_sharing(session_id, seq)
-    head = await store.read_memory_version(records[0].user_id)
+    version = await store.read_memory_version(records[0].user_id)
     # The states come first: whatever is written after this is found out by their revisions.
     states = {record.id: await store.read_state(record.id) for record in records}
     found = await store.read_messages(session_id, [seq], retracted=True)
@@ -140,7 +140,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
     gone = Gone(messages=frozenset({(holder, seq)}), words=read_gone_words(list_words_of(found[0])))
     memory = await plan_memory_erasure(
         store,
-        head,
+        version,
         gone,
         user_id=records[0].user_id,
         agent_id=records[0].agent_id,

@@ -49,7 +49,7 @@ class MemoryErasure:
 
 async def plan_memory_erasure(
     store: MemoryStore,
-    head: MemoryVersion,
+    version: MemoryVersion,
     gone: Gone,
     *,
     user_id: UserId,
@@ -64,7 +64,7 @@ async def plan_memory_erasure(
 
     Args:
         store: Where memory is.
-        head: That of memory before anything was read.
+        version: That of memory before anything was read.
         gone: What is erased, under the ids of the sessions that store it.
         user_id: Whose.
         agent_id: Of the session.
@@ -80,7 +80,7 @@ async def plan_memory_erasure(
         forget_quotes(revisions, gone, now=now) for revisions in former.values() if revisions[-1].user_id == user_id
     ]
     forgotten = await _plan(store, user_id, items, gone, now)
-    return _write(forgotten, head, user_id, agent_id, now, actor, about)
+    return _write(forgotten, version, user_id, agent_id, now, actor, about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class Forgetter:
         """
 
         async def attempt() -> Item | None:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             revisions = await self.store.list_revisions(item_id)
             last = revisions[-1]
             if last.user_id != user_id or not is_visible(last, agent_id):
@@ -132,7 +132,7 @@ class Forgetter:
             item = plan_forget(last, now=now, written_by="erase")
             gone = Gone(words=read_gone_words(_list_said(revisions)))
             forgotten = await _plan(self.store, user_id, [item], gone, now)
-            done = _write(forgotten, head, user_id, last.agent_id, now, actor, (item_id,))
+            done = _write(forgotten, version, user_id, last.agent_id, now, actor, (item_id,))
             if await self._commit(done.change):
                 return item
             return None
@@ -170,7 +170,7 @@ class Forgetter:
         """
 
         async def attempt() -> tuple[TopicId, ...] | None:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             histories: dict[TopicId, Topic] = {}
             for topic in await self.store.list_topic_revisions(user_id, agent_id, name):
                 histories[topic.id] = topic
@@ -183,7 +183,7 @@ class Forgetter:
             ]
             _require_topic(name, topics, expected_revision, writer)
             now = self.clock.now()
-            done = await self._plan_topics(head, topics, user_id, topics[0].agent_id, now, actor)
+            done = await self._plan_topics(version, topics, user_id, topics[0].agent_id, now, actor)
             if await self._commit(done.change):
                 return tuple(sorted(topic.id for topic in topics))
             return None
@@ -198,7 +198,7 @@ class Forgetter:
         """
 
         async def attempt() -> AgentForgotten | None:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             now = self.clock.now()
             known = await list_agent_items(self.store, user_id, agent_id, _KEPT)
             histories = await self.store.list_topic_histories(user_id)
@@ -209,7 +209,7 @@ class Forgetter:
             items = [plan_forget(item, now=now, written_by="erase") for item in known]
             files = [file.place for file in await self.store.read_files(user_id) if file.agent_id == agent_id]
             done = await self._plan_topics(
-                head, topics, user_id, agent_id, now, actor, items=items, files=files, about=(agent_id,)
+                version, topics, user_id, agent_id, now, actor, items=items, files=files, about=(agent_id,)
             )
             if done.forgotten.is_empty:
                 await self.store.record_audit([_enter(done.forgotten, user_id, agent_id, now, actor, (agent_id,))])
@@ -222,7 +222,7 @@ class Forgetter:
 
     async def _plan_topics(
         self,
-        head: MemoryVersion,
+        version: MemoryVersion,
         topics: Sequence[Topic],
         user_id: UserId,
         agent_id: AgentId,
@@ -242,7 +242,7 @@ class Forgetter:
         ]
         gone = tuple(forget_topic(topic, now=now) for topic in topics)
         forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams), gone_files=tuple(files))
-        return _write(forgotten, head, user_id, agent_id, now, actor, about or sorted(ids))
+        return _write(forgotten, version, user_id, agent_id, now, actor, about or sorted(ids))
 
     async def _commit(self, change: MemoryChange) -> bool:
         try:
@@ -265,7 +265,7 @@ async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone
 
 def _write(
     forgotten: Forgotten,
-    head: MemoryVersion,
+    version: MemoryVersion,
     user_id: UserId,
     agent_id: AgentId,
     now: datetime,
@@ -276,7 +276,7 @@ def _write(
     change = MemoryChange(
         user_id=user_id,
         agent_id=agent_id,
-        expected=head,
+        expected=version,
         items=forgotten.items,
         topics=forgotten.topics,
         scrubbed=forgotten.dreams,

@@ -42,11 +42,11 @@ async def export_memory(
         ConflictError: memory was changed by others at each of `MOST_TRIES` tries.
     """
     for _ in range(MOST_TRIES):
-        head = await store.read_memory_version(user_id)
+        version = await store.read_memory_version(user_id)
         memory = await read_memory(store, user_id)
         if transcripts:
             memory = replace(memory, sessions=await read_sessions(store, user_id))
-        if await store.read_memory_version(user_id) == head:
+        if await store.read_memory_version(user_id) == version:
             await store.record_audit([_enter(memory, clock, actor, "export")])
             return write_document(memory)
     raise ConflictError(
@@ -90,19 +90,19 @@ async def import_memory(
     memory = clean_imported(give_memory(memory, await ensure_user_id()))
     if not transcripts:
         memory = replace(memory, sessions=None)
-    head = await store.read_memory_version(memory.user_id)
+    version = await store.read_memory_version(memory.user_id)
     if memory.sessions:
         await _refuse_sessions(store, memory.user_id)
         memory = await _rename_erased(store, memory, ids)
     sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     entry = _enter(memory, clock, actor, "import")
-    head = await store.import_memory(memory, expected=head, entry=entry, sessions=sessions)
+    version = await store.import_memory(memory, expected=version, entry=entry, sessions=sessions)
     for session in sessions:
         if session.plans:
             last_seq = session.plans[-1].state.last_seq
             tell_appended(stream, session.record.id, last_seq=last_seq, count=last_seq)
     tell_all_memory(stream, memory.user_id)
-    return head
+    return version
 
 
 async def _refuse_sessions(store: Store, user_id: UserId) -> None:

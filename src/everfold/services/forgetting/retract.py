@@ -169,7 +169,7 @@ async def _plan_memory(
 ) -> MemoryChange | None:
     """The items that only these messages support, expired; None where there are none."""
     record = live.record
-    head = await store.read_memory_version(record.user_id)
+    version = await store.read_memory_version(record.user_id)
     quoting = {item.id: item for seq in seqs for item in await store.find_quoting(record.id, seq)}
     gone = {(record.id, seq) for seq in seqs}
     items = [
@@ -189,7 +189,7 @@ async def _plan_memory(
         counts=(("items", len(items)),),
     )
     return MemoryChange(
-        user_id=record.user_id, agent_id=record.agent_id, expected=head, items=tuple(items), audit=(entry,)
+        user_id=record.user_id, agent_id=record.agent_id, expected=version, items=tuple(items), audit=(entry,)
     )
 
 

@@ -74,11 +74,11 @@ async def wipe_user(
     """
 
     async def attempt() -> Wiped | None:
-        head = await store.read_memory_version(user_id)
+        version = await store.read_memory_version(user_id)
         entry = AuditEntry(at=clock.now(), user_id=user_id, agent_id=None, actor=actor, action="wipe")
         try:
             wipe = store.wipe_user if transcripts else store.wipe_memory
-            counts = await wipe(user_id, expected=head, entry=entry)
+            counts = await wipe(user_id, expected=version, entry=entry)
         except ConflictError:
             return None
         tell_all_memory(stream, user_id)
@@ -106,7 +106,7 @@ async def erase_session(
     """
 
     async def attempt() -> ErasedSession | None:
-        head = await store.read_memory_version(record.user_id)
+        version = await store.read_memory_version(record.user_id)
         shared = await store.list_branches(record.id)
         if shared and not branches:
             raise ConflictError(
@@ -118,7 +118,7 @@ async def erase_session(
         gone = Gone(sessions=frozenset(sessions), words=await _read_words(store, sessions))
         erasure = await plan_memory_erasure(
             store,
-            head,
+            version,
             gone,
             user_id=record.user_id,
             agent_id=record.agent_id,

@@ -1,6 +1,6 @@
 """Extract by model: have a model say what of a range of messages is to be remembered, and hand it to memory.
 
-Theory of operation. The head of memory is read first and the messages after it, so that whatever is erased meanwhile is
+Theory of operation. The version of memory is read first and the messages after it, so that whatever is erased meanwhile is
 dropped by the change that would have kept it. Each request is asked, and asked once more with the problem named; what it
 found is taken at once, so a later fault costs no earlier work, and doing it again adds nothing, since the same candidate is
 the same item. The cursor of the model's pass moves over what was read without a gap. Three faults end a pass: it raises
@@ -131,7 +131,7 @@ class ModelExtractor:
             ConflictError: words were erased meanwhile; nothing that may have held them was kept.
         """
         store = self.rememberer.store
-        head = await store.read_memory_version(record.user_id)
+        version = await store.read_memory_version(record.user_id)
         memory = await store.read_session_memory(record.id)
         begin = max(first_seq, memory.model_seq + 1)
         if begin > last_seq:
@@ -142,7 +142,7 @@ class ModelExtractor:
             record=record,
             messages=messages,
             compaction_id=compaction_id,
-            epoch=head.epoch,
+            epoch=version.epoch,
             first_seq=begin,
             last_seq=last_seq,
         )

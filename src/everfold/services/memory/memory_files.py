@@ -287,7 +287,7 @@ class MemoryFiles:
         await self.store_user()
 
         async def attempt() -> str | None:
-            head = await self.store.read_memory_version(self.user_id)
+            version = await self.store.read_memory_version(self.user_id)
             edit = await decide()
             entry = AuditEntry(
                 at=self.clock.now(),
@@ -300,7 +300,7 @@ class MemoryFiles:
             change = MemoryChange(
                 user_id=self.user_id,
                 agent_id=self.agent_id,
-                expected=head,
+                expected=version,
                 files=edit.files,
                 gone_files=edit.gone,
                 audit=(entry,),
@@ -308,7 +308,7 @@ class MemoryFiles:
             try:
                 await change_memory(self.store, change, stream=self.stream)
             except ConflictError:
-                if await self.store.read_memory_version(self.user_id) == head:
+                if await self.store.read_memory_version(self.user_id) == version:
                     raise  # it is no race: the same would be refused again
                 return None
             return edit.told

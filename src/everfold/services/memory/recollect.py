@@ -101,14 +101,14 @@ class Recollector:
         self, live: LiveSession, *, limit_tokens: int | None, own: str | None, is_preview: bool
     ) -> Recollection:
         """What the next window shows beside the log. `own` is what the caller has for the dynamic suffix."""
-        head, kept = MemoryVersion(), SessionMemory(session_id=live.record.id)
+        version, kept = MemoryVersion(), SessionMemory(session_id=live.record.id)
         if self.policy.is_structured:
-            head, kept = await self._snapshot(live, is_preview=is_preview)
+            version, kept = await self._snapshot(live, is_preview=is_preview)
         shown, has_dropped = live.recalled, False
-        turn = _name_turn(live, head.epoch if self.policy.is_structured else None, limit_tokens)
+        turn = _name_turn(live, version.epoch if self.policy.is_structured else None, limit_tokens)
         is_new = shown is None or shown.turn != turn
         if shown is None or is_new:
-            shown = await self._find(live, turn) or await self._make(live, kept, head, turn=turn, own=own)
+            shown = await self._find(live, turn) or await self._make(live, kept, version, turn=turn, own=own)
         if not self._fits(live, shown, own):
             shown, has_dropped = TurnRecall(turn), not is_new
         live.recalled = shown
@@ -131,14 +131,14 @@ class Recollector:
         return stored
 
     async def _make(
-        self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, turn: TurnMoment, own: str | None
+        self, live: LiveSession, kept: SessionMemory, version: MemoryVersion, *, turn: TurnMoment, own: str | None
     ) -> TurnRecall:
         """Delta and recall for a turn, in the space that there was at its user message, whichever step this is.
 
         Where neither can show anything the space is not measured, so that they cost no query.
         """
         question = await self._find_question(live)
-        if not question and not self._has_delta(kept, head):
+        if not question and not self._has_delta(kept, version):
             shown = TurnRecall(turn)
             live.stored_recall = (
                 live.stored_recall if self.policy.is_structured else shown
@@ -153,7 +153,7 @@ class Recollector:
             has_steps=await self._had_steps(live),
         )
         space -= max(measure_suffix(own or ""), MESSAGE_OVERHEAD_TOKENS)
-        delta = await self._delta(live, kept, head, space_tokens=space)
+        delta = await self._delta(live, kept, version, space_tokens=space)
         recalled = await self._recall(live, question, space - estimate_text_tokens(delta), (kept.snapshot, delta))
         return TurnRecall(turn, delta, recalled)
 
@@ -185,14 +185,14 @@ class Recollector:
         tries = Tries(f"what memory shows in session {live.record.id}", session=live.record.id)
         while True:
             await tries.begin()
-            head, kept = await self.store.read_memory_of(live.record.id)
+            version, kept = await self.store.read_memory_of(live.record.id)
             if kept.has_snapshot and kept.snapshot_compaction == live.state.compaction_id:
-                return head, kept
+                return version, kept
             made = await self._compose(live)
             new = replace(
                 kept,
                 snapshot=made.text,
-                snapshot_revision=head.revision,
+                snapshot_revision=version.revision,
                 snapshot_compaction=live.state.compaction_id,
                 has_snapshot=True,
             )
@@ -203,7 +203,7 @@ class Recollector:
                 continue
             if _is_break(kept, made, live) and not live.state.cache_breaks:
                 live.state = live.state.with_cache_break("memory", WHOLE_WINDOW)
-            return head, new
+            return version, new
 
     async def _compose(self, live: LiveSession) -> Snapshot:
         user_id, agent_id = live.record.user_id, live.record.agent_id
@@ -216,19 +216,19 @@ class Recollector:
             now=self.clock.now(),
         )
 
-    def _has_delta(self, kept: SessionMemory, head: MemoryVersion) -> bool:
+    def _has_delta(self, kept: SessionMemory, version: MemoryVersion) -> bool:
         """Whether memory has changed since the snapshot, or time has ended a line of it."""
         if not self.policy.is_structured:
             return False
-        return head.revision != kept.snapshot_revision or bool(list_ended_lines(kept.snapshot, self.clock.now()))
+        return version.revision != kept.snapshot_revision or bool(list_ended_lines(kept.snapshot, self.clock.now()))
 
-    async def _delta(self, live: LiveSession, kept: SessionMemory, head: MemoryVersion, *, space_tokens: int) -> str:
-        if not self._has_delta(kept, head):
+    async def _delta(self, live: LiveSession, kept: SessionMemory, version: MemoryVersion, *, space_tokens: int) -> str:
+        if not self._has_delta(kept, version):
             return ""
         now = self.clock.now()
         share = RECALL_SHARE if self.policy.recall_enabled else 1.0
         delta = compose_delta(
-            list((await self._list_changed(live, kept, head)).values()),
+            list((await self._list_changed(live, kept, version)).values()),
             snapshot=kept.snapshot,
             cap_chars=min(self.policy.delta_max_chars, int(max(space_tokens, 0) * share * RESERVE_CHARS_PER_TOKEN)),
             key=live.record.id,
@@ -236,13 +236,13 @@ class Recollector:
         )
         return delta if estimate_text_tokens(delta) <= space_tokens else ""
 
-    async def _list_changed(self, live: LiveSession, kept: SessionMemory, head: MemoryVersion) -> dict[ItemId, Item]:
+    async def _list_changed(self, live: LiveSession, kept: SessionMemory, version: MemoryVersion) -> dict[ItemId, Item]:
         """What has changed since the snapshot; only what is new since the last look is read."""
-        since = SnapshotMoment(kept.snapshot_revision, kept.snapshot_compaction, head.epoch)
+        since = SnapshotMoment(kept.snapshot_revision, kept.snapshot_compaction, version.epoch)
         changed = live.changed
         if changed is None or changed.since != since:
             live.changed = changed = ChangedItems(since, looked_at=kept.snapshot_revision)
-        if head.revision > changed.looked_at:
+        if version.revision > changed.looked_at:
             found = await self.store.list_items(
                 live.record.user_id,
                 live.record.agent_id,
@@ -251,7 +251,7 @@ class Recollector:
                 limit_count=MOST_CHANGED_ITEMS,
             )
             changed.items.update({item.id: item for item in found})
-            changed.looked_at = head.revision
+            changed.looked_at = version.revision
         return changed.items
 
     async def _find_question(self, live: LiveSession) -> str:

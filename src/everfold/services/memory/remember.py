@@ -1,6 +1,6 @@
 """Remember: what was found becomes what is known, and a person or an agent changes it. One change of memory each.
 
-Every decision is made by the core over what was read, and written with the head that it was made over. A refused change
+Every decision is made by the core over what was read, and written with the version that it was made over. A refused change
 is decided again over what is there by then; what was found in words that may have been erased meanwhile is dropped.
 """
 
@@ -53,14 +53,14 @@ class Remembered:
         items: The revisions that were written.
         seen: Every item that was added, changed or seen again, in the order of what was found or asked for.
         refusals: What was not taken, and why.
-        head: Where memory stands now.
+        version: Where memory stands now.
         is_dropped: Nothing was written: words may have been erased since they were read.
     """
 
     items: tuple[Item, ...] = ()
     seen: tuple[ItemId, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    head: MemoryVersion = field(default_factory=MemoryVersion)
+    version: MemoryVersion = field(default_factory=MemoryVersion)
     is_dropped: bool = False
 
 
@@ -68,7 +68,7 @@ class Remembered:
 class _Decision:
     """What is to be written, over memory as it stood; None for nothing."""
 
-    head: MemoryVersion
+    version: MemoryVersion
     change: MemoryChange | None
     merge: Merge
 
@@ -116,30 +116,30 @@ class Rememberer:
         """
 
         async def decide() -> _Decision:
-            head, known = await load_known(self.store, candidates, user_id, agent_id)
-            if epoch is not None and head.epoch != epoch:
-                return _Decision(head=head, change=None, merge=Merge())
+            version, known = await load_known(self.store, candidates, user_id, agent_id)
+            if epoch is not None and version.epoch != epoch:
+                return _Decision(version=version, change=None, merge=Merge())
             author = self._sign(user_id, agent_id, written_by)
             steps = plan_merge_stepwise(candidates, known, policy=self.policy, author=author, new_ids=self._new_ids())
             merge = await finish_pausing(steps)
             extraction = self._record(of, merge, author) if of else None
             if not merge.items and extraction is None and session is None:
-                return _Decision(head=head, change=None, merge=merge)
+                return _Decision(version=version, change=None, merge=merge)
             entry = _audit(author, "extract" if of else "write", actor, merge.seen, _count(merge))
             change = MemoryChange(
                 user_id=user_id,
                 agent_id=agent_id,
-                expected=head,
+                expected=version,
                 items=merge.items,
                 extraction=extraction,
                 session=session,
                 audit=(entry,),
             )
-            return _Decision(head=head, change=change, merge=merge)
+            return _Decision(version=version, change=change, merge=merge)
 
         done = await self._write(user_id, decide)
-        if epoch is not None and done.head.epoch != epoch:
-            return Remembered(head=done.head, is_dropped=True)
+        if epoch is not None and done.version.epoch != epoch:
+            return Remembered(version=done.version, is_dropped=True)
         if of is not None:
             self._tell_extraction(of, done, self._sign(user_id, agent_id, written_by))
         return done
@@ -166,9 +166,9 @@ class Rememberer:
         async def decide() -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             candidate = enter_candidate(add, author)
-            head, known = await load_known(self.store, [candidate], user_id, agent_id)
+            version, known = await load_known(self.store, [candidate], user_id, agent_id)
             merge = plan_add(candidate, known, policy=self.policy, author=author, new_ids=self._new_ids())
-            return self._decide(head, author, merge, actor)
+            return self._decide(version, author, merge, actor)
 
         return await self._write(user_id, decide)
 
@@ -193,11 +193,11 @@ class Rememberer:
         """
 
         async def decide() -> _Decision:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
             author = self._sign(user_id, agent_id or item.agent_id, written_by)
             edited = plan_edit(item, statement, now=author.now, written_by=written_by)
-            return await self._decide_items(head, author, (edited,), actor)
+            return await self._decide_items(version, author, (edited,), actor)
 
         return _pick(await self._write(user_id, decide), item_id)
 
@@ -219,11 +219,11 @@ class Rememberer:
         """
 
         async def decide() -> _Decision:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             item = (await self._read(item_id, user_id, agent_id, expected_revision))[-1]
             author = self._sign(user_id, agent_id or item.agent_id, "user")
             released = plan_release(item, now=author.now)
-            return await self._decide_items(head, author, (released,), actor, action="release")
+            return await self._decide_items(version, author, (released,), actor, action="release")
 
         return _pick(await self._write(user_id, decide), item_id)
 
@@ -243,14 +243,14 @@ class Rememberer:
         """
 
         async def decide() -> _Decision:
-            head = await self.store.read_memory_version(user_id)
+            version = await self.store.read_memory_version(user_id)
             revisions = await self._read(item_id, user_id, agent_id, expected_revision)
             if written_by == "agent":
                 require_authority(revisions[-1], written_by)
             author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
             linked = await load_linked(self.store, revisions)
             undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)
-            return await self._decide_items(head, author, undone, actor)
+            return await self._decide_items(version, author, undone, actor)
 
         return (await self._write(user_id, decide)).items
 
@@ -275,9 +275,9 @@ class Rememberer:
         async def decide() -> _Decision:
             author = self._sign(user_id, agent_id, written_by)
             entered = [enter_candidate(one, author) for one in operations if isinstance(one, Add)]
-            head, known = await load_known(self.store, entered, user_id, agent_id)
+            version, known = await load_known(self.store, entered, user_id, agent_id)
             merge = plan_operations(operations, known, policy=self.policy, author=author, new_ids=self._new_ids())
-            return self._decide(head, author, merge, actor)
+            return self._decide(version, author, merge, actor)
 
         return await self._write(user_id, decide)
 
@@ -295,22 +295,22 @@ class Rememberer:
             yield ItemId(self.ids.new_id("itm_"))
 
     def _decide(
-        self, head: MemoryVersion, author: Author, merge: Merge, actor: str, *, action: AuditAction = "write"
+        self, version: MemoryVersion, author: Author, merge: Merge, actor: str, *, action: AuditAction = "write"
     ) -> _Decision:
         if not merge.items:
-            return _Decision(head=head, change=None, merge=merge)
+            return _Decision(version=version, change=None, merge=merge)
         change = MemoryChange(
             user_id=author.user_id,
             agent_id=author.agent_id,
-            expected=head,
+            expected=version,
             items=merge.items,
             audit=(_audit(author, action, actor, merge.seen, _count(merge)),),
         )
-        return _Decision(head=head, change=change, merge=merge)
+        return _Decision(version=version, change=change, merge=merge)
 
     async def _decide_items(
         self,
-        head: MemoryVersion,
+        version: MemoryVersion,
         author: Author,
         items: tuple[Item, ...],
         actor: str,
@@ -321,23 +321,23 @@ class Rememberer:
         block = await self.list_block(author.user_id, author.agent_id)
         fitted = fit_block(items, block, policy=self.policy, author=author)
         merge = Merge(items=fitted, seen=tuple(item.id for item in items))
-        return self._decide(head, author, merge, actor, action=action)
+        return self._decide(version, author, merge, actor, action=action)
 
     async def _write(self, user_id: UserId, decide: _Decide) -> Remembered:
         """Write what is decided, in turn with the user's other writers; decided again where memory has changed meanwhile."""
 
         async def attempt() -> Remembered | None:
             decision = await decide()
-            head = decision.head
+            version = decision.version
             if decision.change is not None:
                 try:
-                    head = await change_memory(self.store, decision.change, stream=self.stream)
+                    version = await change_memory(self.store, decision.change, stream=self.stream)
                 except ConflictError:
-                    if await self.store.read_memory_version(user_id) == head:
+                    if await self.store.read_memory_version(user_id) == version:
                         raise  # it is no race: the same would be refused again
                     return None
             merge = decision.merge
-            return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, head=head)
+            return Remembered(items=merge.items, seen=merge.seen, refusals=merge.refusals, version=version)
 
         return await write_in_turn(self.store, user_id, attempt, patience=self.patience)
 

@@ -104,7 +104,7 @@ class EmbedderCaller:
             purpose="embed",
             model=self.embedder.name,
             answered_by=reply.model if reply else "",
-            attempt=attempt,
+            call_number=attempt,
             started_at=started_at,
             duration_ms=max(self.clock.now() - started_at, timedelta(0)) // timedelta(milliseconds=1),
             outcome=outcome,

@@ -144,7 +144,7 @@ class ModelCaller:
             purpose=request.purpose,
             model=self.model.name,
             answered_by=reply.model if reply else "",
-            attempt=attempt,
+            call_number=attempt,
             started_at=started_at,
             duration_ms=took // timedelta(milliseconds=1),
             outcome=outcome,

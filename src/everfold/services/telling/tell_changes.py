@@ -19,9 +19,9 @@ async def change_memory(store: ItemStore, change: MemoryChange, *, stream: Strea
     Raises:
         ConflictError: as the store says; nothing was written or told.
     """
-    head = await store.change_memory(change)
+    version = await store.change_memory(change)
     tell_memory(stream, change)
-    return head
+    return version
 
 
 def tell_memory(stream: Stream, change: MemoryChange) -> None:

@@ -39,12 +39,12 @@ async def append_turn(
         return []
     background.worker.handover.pick_up(live)
     has_begun = await _meet_return(store, live, background, incoming, attendant, overlaps=overlaps)
-    head = None if attendant is None else await attendant.begin(live)
+    version = None if attendant is None else await attendant.begin(live)
     stored, plan = await append_once(store, live, incoming, overlaps=overlaps)
     if plan is not None:
         tell_appended(stream, live.record.id, last_seq=plan.state.last_seq, count=len(plan.appended))
         if attendant is not None:
-            await attendant.take(live, [one.message for one in plan.appended], head)
+            await attendant.take(live, [one.message for one in plan.appended], version)
         await tell_turns(stream, live.record, plan)
         await _meet_cadence(live, background)
     if has_begun and not background.is_synchronous:

@@ -43,7 +43,7 @@ class Attendant:
             self._report(live, error)
             return None
 
-    async def take(self, live: LiveSession, stored: Sequence[Message], head: MemoryVersion | None) -> None:
+    async def take(self, live: LiveSession, stored: Sequence[Message], version: MemoryVersion | None) -> None:
         """Take up what was appended. Never raises: what could not be done is done with the next append or window."""
         self.progress = await extract_said(
             self.memory.store,
@@ -53,13 +53,13 @@ class Attendant:
             report=lambda error: self._report(live, error),
             progress=self.progress,
             said=stored,
-            epoch=None if head is None else head.epoch,
+            epoch=None if version is None else version.epoch,
         )
         await self._extract_soon(live)
         if self.memory.embedding is not None:
             await self._do_later(live, EmbedUser(user_id=live.record.user_id))
-        if head is not None and self._tells:
-            await self.tell(live, head)
+        if version is not None and self._tells:
+            await self.tell(live, version)
 
     async def _extract_soon(self, live: LiveSession) -> None:
         """Have a model read what was said once that is enough."""

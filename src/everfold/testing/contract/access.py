@@ -246,9 +246,9 @@ class AccessContract:
         await store.add_api_key(mine)
         await begin(store, request())
         await store.finish_request(request(), ANSWER)
-        head = await store.read_memory_version(ADA)
+        version = await store.read_memory_version(ADA)
         entry = AuditEntry(user_id=ADA, agent_id=None, actor="desk", action="wipe", at=minute(5))
-        await store.wipe_user(ADA, expected=head, entry=entry)
+        await store.wipe_user(ADA, expected=version, entry=entry)
         assert await store.list_api_keys(after=None, limit_count=9) == [mine]
         assert await begin(store, request(at=6)) == replace(request(), answer=replace(ANSWER, body=None))
 

@@ -102,7 +102,7 @@ TALKS = (
 
 
 async def erasing(store: Store, **more: object) -> MemoryChange:
-    """A change of Ada's memory that only raises the epoch, over the head that there is."""
+    """A change of Ada's memory that only raises the epoch, over the version that there is."""
     return replace(BARE, expected=await store.read_memory_version(ADA), **more)  # type: ignore[arg-type]  # a change's own fields
 
 
@@ -152,10 +152,10 @@ class ForgettingContract:
         child = await branch_session(store, parent, "ses_child", state=await store.read_state(parent.id))
         assert await store.list_branches(parent.id) == [child.id]
         assert await store.list_branches(child.id) == []
-        head = await store.read_memory_version(ADA)
+        version = await store.read_memory_version(ADA)
         with pytest.raises(ConflictError):
             await store.erase_sessions([parent.id], await erasing(store))
-        assert await store.read_memory_version(ADA) == head
+        assert await store.read_memory_version(ADA) == version
         assert len(await store.read_messages(child.id, [1, 2])) == 2
         assert (await store.erase_sessions([parent.id, child.id], await erasing(store)))["messages"] == 2
 
@@ -177,13 +177,15 @@ class ForgettingContract:
             )
             await compact(store, record.id, f"evt_{user_id}")
             await put(store, item(f"itm_{user_id}", "The alibi.", user_id=user_id))
-        head = await store.read_memory_version(ADA)
+        version = await store.read_memory_version(ADA)
         with pytest.raises(ConflictError):
             await store.wipe_user(ADA, expected=MemoryVersion(), entry=audit("wipe"))
-        counts = await store.wipe_user(ADA, expected=head, entry=audit("wipe"))
+        counts = await store.wipe_user(ADA, expected=version, entry=audit("wipe"))
         assert (counts["items"], counts["transcripts"], counts["compactions"]) == (1, 1, 1)
         assert counts["messages"] >= 5
-        assert await store.read_memory_version(ADA) == MemoryVersion(revision=head.revision + 1, epoch=head.epoch + 1)
+        assert await store.read_memory_version(ADA) == MemoryVersion(
+            revision=version.revision + 1, epoch=version.epoch + 1
+        )
         assert await find(store, "alibi") == []
         assert await store.find_current_session(ADA, GUIDE) is None
         again = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
@@ -203,9 +205,9 @@ class ForgettingContract:
         assert (kept.snapshot, kept.has_snapshot) == ("", False)
 
     async def test_an_imported_memory_is_as_it_was(self, store: Store) -> None:
-        """Revisions, ordinals, cursors, order and words are those of the memory; one change of the head."""
-        head = await store.import_memory(SOME, expected=MemoryVersion(), entry=audit("import", at=9))
-        assert head == await store.read_memory_version(ADA) == MemoryVersion(revision=1)
+        """Revisions, ordinals, cursors, order and words are those of the memory; one change of the version."""
+        version = await store.import_memory(SOME, expected=MemoryVersion(), entry=audit("import", at=9))
+        assert version == await store.read_memory_version(ADA) == MemoryVersion(revision=1)
         assert [one.id for one in await store.list_items(ADA, None, limit_count=9)] == ["itm_1", "itm_2"]
         assert await store.list_revisions(SOME.items[0][0].id) == list(SOME.items[0])
         assert await store.list_topic_histories(ADA) == [list(SOME.topics[0])]

@@ -101,9 +101,9 @@ class ItemContract:
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
 
     async def test_a_change_moves_the_head(self, store: Store) -> None:
-        """The head that a change gives is the one that is read afterwards; each user has one of their own."""
-        heads = [await put(store, item("itm_1")), await put(store, item("itm_1", revision=2))]
-        assert heads == [MemoryVersion(revision=1), MemoryVersion(revision=2)]
+        """The version that a change gives is the one that is read afterwards; each user has one of their own."""
+        versions = [await put(store, item("itm_1")), await put(store, item("itm_1", revision=2))]
+        assert versions == [MemoryVersion(revision=1), MemoryVersion(revision=2)]
         assert await put(store, topic("top_1"), has_erased=True) == MemoryVersion(revision=3, epoch=1)
         assert await store.read_memory_version(ADA) == MemoryVersion(revision=3, epoch=1)
         assert await store.read_memory_version(BEN) == MemoryVersion()
@@ -200,7 +200,7 @@ class ItemContract:
         assert await store.read_items([]) == []
 
     async def test_a_stale_revision_is_refused(self, store: Store) -> None:
-        """A revision that does not come after the newest one is not written, even over the right head."""
+        """A revision that does not come after the newest one is not written, even over the right version."""
         await put(store, item("itm_1", revision=3))
         for revision in (1, 3):
             with pytest.raises(ConflictError):
@@ -383,8 +383,8 @@ class ItemContract:
         """A message and what memory made of it go at once; changes apply one after the other."""
         record = await open_session(store, None, user("The alibi is false."), user("Next."))
         first = item("itm_1", "The alibi is false.", evidence("The alibi is false.", session_id=record.id))
-        head = await put(store, first)
-        bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=(erased(first),), has_erased=True)
+        version = await put(store, first)
+        bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=version, items=(erased(first),), has_erased=True)
         again = replace(bare, expected=bare.next_version, items=(item("itm_2"),), has_erased=False)
         erasure = replace(await plan_bare_erasure(store, record.id, 1), memory=(bare, again))
         await store.erase_message(erasure, erased_at=minute(900))
@@ -397,8 +397,8 @@ class ItemContract:
         """When memory has moved on since an erase was planned, the message stays too, and all that was made of it."""
         record = await open_session(store, None, user("The alibi is false."))
         first = item("itm_1", "The alibi is false.", evidence("The alibi is false.", session_id=record.id))
-        head = await put(store, first)
-        bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, items=(erased(first),), has_erased=True)
+        version = await put(store, first)
+        bare = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=version, items=(erased(first),), has_erased=True)
         state = await store.read_state(record.id)
         for plans in ((replace(bare, expected=MemoryVersion()),), (bare, bare)):
             erasure = replace(await plan_bare_erasure(store, record.id, 1), memory=plans)
@@ -408,7 +408,7 @@ class ItemContract:
             assert len(await store.read_messages(record.id, [1])) == 1
             assert (record.id, 1) in places(await find(store, "alibi"))
             assert await store.list_revisions(first.id) == [first]
-            assert await store.read_memory_version(ADA) == head
+            assert await store.read_memory_version(ADA) == version
         erasure = replace(await plan_bare_erasure(store, record.id, 1), memory=(bare,))
         await append_wires(store, record.id, user("one more"))
         with pytest.raises(ConflictError):

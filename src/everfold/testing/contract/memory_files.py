@@ -47,15 +47,15 @@ class MemoryFileContract:
         assert await store.list_files(UserId("usr_nobody"), GUIDE) == []
 
     async def test_a_change_of_files_is_a_change_of_memory(self, store: Store) -> None:
-        """What goes leaves before what is written, each change moves the head, and over another head nothing is written."""
+        """What goes leaves before what is written, each change moves the version, and over another version nothing is written."""
         first = file("/memories/a", "first")
-        head = await change(store, replace(BARE, files=(first,)))
-        assert head == MemoryVersion(revision=1)
+        version = await change(store, replace(BARE, files=(first,)))
+        assert version == MemoryVersion(revision=1)
         moved = replace(first, path="/memories/b")
         again = replace(first, content="again")
         rename = replace(BARE, files=(moved, again), gone_files=(first.place, file("/memories/x", "").place))
         assert (await change(store, rename)).revision == 2
         assert await store.read_files(ADA) == [again, moved]
         with pytest.raises(ConflictError):
-            await store.change_memory(replace(BARE, expected=head, gone_files=(moved.place,)))
+            await store.change_memory(replace(BARE, expected=version, gone_files=(moved.place,)))
         assert await store.read_files(ADA) == [again, moved]

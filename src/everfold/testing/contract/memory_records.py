@@ -310,7 +310,7 @@ class MemoryRecordContract:
         ]
         for memory in frozen:
             await store.write_session_memory(memory, expected=SessionMemory(session_id=memory.session_id))
-        head = await put(store, item("itm_1"), has_erased=True)
+        version = await put(store, item("itm_1"), has_erased=True)
         kept = await store.read_session_memory(records[0].id)
         assert kept == SessionMemory(session_id=records[0].id, extracted_seq=2)
         assert await store.read_session_memory(records[1].id) == frozen[1]
@@ -318,7 +318,7 @@ class MemoryRecordContract:
             await store.write_session_memory(frozen[0], expected=kept)
         with pytest.raises(ConflictError):
             await change(store, replace(BARE, session=frozen[0]))
-        fresh = replace(frozen[0], snapshot_revision=head.revision)
+        fresh = replace(frozen[0], snapshot_revision=version.revision)
         await store.write_session_memory(fresh, expected=kept)
         assert await store.read_session_memory(records[0].id) == fresh
 
@@ -393,9 +393,9 @@ class MemoryRecordContract:
     async def test_a_wipe_leaves_nothing(self, store: Store) -> None:
         """A wipe counts what it removes, bucket by bucket; afterwards only the audit is left, and the epoch is higher."""
         record = await self._fill(store, ADA)
-        head = await store.read_memory_version(ADA)
+        version = await store.read_memory_version(ADA)
         entry = replace(audit("wipe", at=50), counts=(("x", 1),))
-        counts = await store.wipe_memory(ADA, expected=head, entry=entry)
+        counts = await store.wipe_memory(ADA, expected=version, entry=entry)
         assert counts == {
             **EMPTY,
             "items": 3,
@@ -409,7 +409,9 @@ class MemoryRecordContract:
             "cursors": 1,
             "files": 1,
         }
-        assert await store.read_memory_version(ADA) == MemoryVersion(revision=head.revision + 1, epoch=head.epoch + 1)
+        assert await store.read_memory_version(ADA) == MemoryVersion(
+            revision=version.revision + 1, epoch=version.epoch + 1
+        )
         assert await self._everything(store, ADA) == []
         assert await store.read_session_memory(record) == SessionMemory(session_id=record)
         assert await store.find_quoting(record, 1) == []
@@ -438,21 +440,21 @@ class MemoryRecordContract:
     async def test_a_wipe_over_another_head_is_refused(self, store: Store) -> None:
         """When memory has moved on since it was looked at, nothing is wiped."""
         await self._fill(store, ADA)
-        before, head = await self._everything(store, ADA), await store.read_memory_version(ADA)
-        for expected in (MemoryVersion(), replace(head, epoch=1), replace(head, revision=9)):
+        before, version = await self._everything(store, ADA), await store.read_memory_version(ADA)
+        for expected in (MemoryVersion(), replace(version, epoch=1), replace(version, revision=9)):
             with pytest.raises(ConflictError):
                 await store.wipe_memory(ADA, expected=expected, entry=audit("wipe"))
         assert await self._everything(store, ADA) == before
-        assert await store.read_memory_version(ADA) == head
+        assert await store.read_memory_version(ADA) == version
 
     async def test_memory_begins_again_after_a_wipe(self, store: Store) -> None:
         """What was decided before a wipe is refused; the same ids can be written anew, and ordinals go on rising."""
         await self._fill(store, ADA)
-        head = await store.read_memory_version(ADA)
+        version = await store.read_memory_version(ADA)
         ordinals = [one.ordinal for one in await store.list_extractions(ADA, None, after_ordinal=0, limit_count=9)]
-        await store.wipe_memory(ADA, expected=head, entry=audit("wipe"))
+        await store.wipe_memory(ADA, expected=version, entry=audit("wipe"))
         with pytest.raises(ConflictError):
-            await store.change_memory(replace(BARE, expected=head, items=(item("itm_9"),)))
+            await store.change_memory(replace(BARE, expected=version, items=(item("itm_9"),)))
         await change(store, replace(BARE, items=(item("itm_1"),), extraction=extraction("ext_1")))
         (newest,) = await store.list_extractions(ADA, None, after_ordinal=0, limit_count=9)
         assert newest.ordinal > max(ordinals)
@@ -516,7 +518,7 @@ class MemoryRecordContract:
         assert given == [True, False, False]
 
     async def _everything(self, store: Store, user_id: UserId) -> list[object]:
-        """All that memory has of a user, but its head and its audit."""
+        """All that memory has of a user, but its version and its audit."""
         statuses = ("active", "superseded", "expired", "quarantined", "erased")
         items = await store.list_items(user_id, None, statuses=statuses, limit_count=99)  # type: ignore[arg-type]  # by name
         revisions = [await store.list_revisions(one.id) for one in items]

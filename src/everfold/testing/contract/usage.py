@@ -26,7 +26,7 @@ def call(id_: str, *, cost_usd: float | None = None, at: int = 0) -> ModelCall:
         purpose="digest",
         model="script:given",
         answered_by="script",
-        attempt=1,
+        call_number=1,
         started_at=minute(at),
         duration_ms=1500,
         outcome="complete",
@@ -41,7 +41,7 @@ class UsageContract:
         """Every field of a call is what it was, whether filled or empty."""
         whole = replace(
             call("call_1", cost_usd=0.012345678901),
-            attempt=2,
+            call_number=2,
             outcome="length",
             input_tokens=9000,
             cached_tokens=4000,

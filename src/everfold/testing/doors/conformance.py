@@ -140,7 +140,7 @@ async def run_conformance(open_agent: OpenAgent, open_engine: OpenEngine, folder
             await asyncio.gather(*(_run(agent, provider, side, thread=name) for name, side in sides.items()))
     async with open_engine(store) as engine:
         for thread, planned in {"long": turns, **sides}.items():
-            session = await engine.session(user=USER, agent=AGENT, key=thread, limit=LIMIT)
+            session = await engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             await _check_log(session, planned)
         window = await session.window(preview=True)
     _check_requests(provider.asked, [*turns, *sides["left"], *sides["right"]], most_tokens=window.report.budget_tokens)

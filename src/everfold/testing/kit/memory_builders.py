@@ -126,7 +126,7 @@ def audit(action: AuditAction = "write", *, at: int = 0, user_id: UserId = ADA, 
 
 
 async def change(store: MemoryStore, plan: MemoryChange) -> MemoryVersion:
-    """Write a change over whatever head there is now."""
+    """Write a change over whatever version there is now."""
     return await store.change_memory(replace(plan, expected=await store.read_memory_version(plan.user_id)))
 
 

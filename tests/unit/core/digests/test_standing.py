@@ -184,7 +184,7 @@ async def test_what_earlier_blocks_had_no_room_for_stays_counted() -> None:
         assert block_of(last) == block_of(await session.window())
         shown = {entry.message.seq for entry in last.entries if hasattr(entry, "message")}
         shown |= {message.seq for entry in last.entries if hasattr(entry, "kept") for message in entry.kept}
-    gone = [seq for seq in range(1, last.report.watermark + 1, 2) if seq not in shown]
+    gone = [seq for seq in range(1, last.report.compacted_through + 1, 2) if seq not in shown]
     quoted = block_of(last).count("Never move")
     assert counts == sorted(counts)
     assert counts[-1] + quoted == len(gone)

@@ -63,7 +63,7 @@ function SessionHead({ session, onChanged }) {
       <span><span class="soft">agent</span><a href=${hrefTo("agents", session.agent)} dir="auto">${session.agent}</a></span>
       <span><span class="soft">last said</span><${Time} at=${session.active_at} /></span>
       <span><span class="soft">stored</span><${Time} at=${session.created_at} /></span>
-      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<${CompactedThrough} seq=${session.watermark ?? state.watermark ?? 0} /></span>
+      <span>${plural(session.messages_count ?? state.last_seq ?? 0, "message")}<${CompactedThrough} seq=${session.compacted_through ?? state.compacted_through ?? 0} /></span>
       <span><span class="soft">limit</span>${number(session.limit_tokens)} tokens</span>
       ${session.parent_id && html`<span><a href=${sessionHref(session.parent_id)}>previous session</a></span>`}
     </p>

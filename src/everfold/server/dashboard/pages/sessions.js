@@ -78,7 +78,7 @@ function SessionRow({ session }) {
 
 /** How much of a session is compacted. */
 function Folded({ session }) {
-  const all = session.messages_count || 0, compacted = session.watermark || 0;
+  const all = session.messages_count || 0, compacted = session.compacted_through || 0;
   return html`<div class="session-row-folded" title=${`${number(compacted)} of ${plural(all, "message")} compacted`}>
     <span class="bar-track" role="img" aria-label=${`${number(compacted)} of ${number(all)} compacted`}><i class="bar-part is-digest" style=${{ width: `${all ? (100 * compacted) / all : 0}%` }}></i><i class="bar-part is-tail" style=${{ width: `${all ? (100 * (all - compacted)) / all : 0}%` }}></i></span>
   </div>`;
