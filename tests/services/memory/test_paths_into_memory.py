@@ -166,3 +166,21 @@ async def test_what_the_assistant_settles_itself_stays(said: str, heard: str, an
         await session.append([user(said), calls("c1"), result("c1", heard), assistant(answer), user("Thanks.")])
         memory = await engine.memory(user="ada", agent="a")
         assert answer in [item.statement for item in await memory.items()]
+
+
+async def test_a_forged_identity_takes_no_statements_place() -> None:
+    """An imported item is known by what it says: under the identity of another statement it would keep that from being saved."""
+    settings = {"memory": {"system": "structured"}}
+    async with everfold.open("memory://", settings=settings) as engine:
+        for name in ("bo", "ada"):
+            await engine.session(user=name, agent="a")
+        target = await (await engine.memory(user="bo", agent="a")).add("I am allergic to peanuts.")
+        await (await engine.memory(user="ada", agent="a")).add("The shop opens at nine.")
+        document = json.loads(json.dumps(await engine.export_user("ada")))
+    document["items"][0][0]["identity"] = target.identity
+    async with everfold.open("memory://", settings=settings) as engine:
+        await engine.session(user="ada", agent="a")
+        await engine.import_user(document, user="ada")
+        memory = await engine.memory(user="ada", agent="a")
+        assert (await memory.add("I am allergic to peanuts.")).statement == "I am allergic to peanuts."
+        assert len(await memory.items()) == 2

@@ -25,6 +25,8 @@ import httpx2
 _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ip_network("64:ff9b::/96")
 _NAT64_LOCAL: Final = ip_network("64:ff9b:1::/48")
+_SERVICES: Final = frozenset(map(ip_address, ("168.63.129.16", "192.0.0.192")))
+"""Addresses that are public by their number and of a cloud's own services: Azure's wire server, Oracle's metadata service."""
 """Source: RFC 6052, 2.1; RFC 8215."""
 
 Address = IPv4Address | IPv6Address
@@ -99,7 +101,8 @@ def is_public(address: Address) -> bool:
             return is_public(inner)
         if address.is_site_local or address in _NAT64_LOCAL:
             return False
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+    is_special = address.is_multicast or address.is_reserved or address.is_unspecified or address in _SERVICES
+    return address.is_global and not is_special
 
 
 def _find_inner(address: IPv6Address) -> IPv4Address | None:

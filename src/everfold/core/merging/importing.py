@@ -53,7 +53,7 @@ def _clean_files(files: Sequence[MemoryFile]) -> tuple[MemoryFile, ...]:
 def _clean_item(item: Item) -> Item:
     statement = redact_secrets(item.statement)
     evidence = tuple(one._replace(quote=cut_secret(one.quote)) for one in item.evidence)
-    if statement != item.statement and item.identity:
+    if item.identity:  # never as the document has it: under another one the item would stand for what it does not say
         item = replace(item, identity=identify(statement, tier=item.tier, agent_id=item.agent_id))
     threats = list_open_threats(statement, evidence, item.released) if item.status == "active" else ()
     item = replace(item, statement=statement, evidence=evidence)

@@ -63,17 +63,31 @@ _FLAG: Final = re.compile(
 _LOGIN: Final = re.compile(
     r"(?P<before>(?<=\s)(?:-u|--user)[ =][\"']?[\w.@+-]{1,60}:)(?P<value>[^\s\"':@]{4,100})(?=[\s\"']|$)"
 )
+_PASSWORD_WORDS: Final = (
+    "password passwd passphrase passcode pwd passwort kennwort contraseña contrasena senha wachtwoord пароль パスワード 暗証番号 密码 密碼"
+    " 비밀번호"
+).split()
 _PASSWORD: Final = re.compile(
-    r"(?P<before>(?:password|passwd|passphrase|passcode|pwd)\d?[\"'\]`]{0,2}(?:\s{0,3}(?:[:=]|=>|:=)\s{0,3}|\s{1,3}(?:is|was)(?: now)?:?\s{1,3}))"
+    rf"(?P<before>(?:{'|'.join(_PASSWORD_WORDS)}|mot de passe)\d?[\"'\]`]{{0,2}}(?: (?:for|für|pour|para|per|voor|для) [^\n:=.,;]{{1,40}}?)?"
+    r"(?:\s{0,3}(?:[:=\uff1a]|=>|:=)\s{0,3}|\s{1,3}(?:is|was|ist|war|lautet|est|es|è|é)(?: now| jetzt)?:?\s{1,3}|\s{0,2}(?:は|是|는|은)\s{0,2}|(?<=ь)\s{1,3}[—-]?\s{0,3}))"
     r"(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,100})(?=(?P=mark))|(?P<value>[^\s\"'`;&]{4,200}))",
     re.IGNORECASE,
 )
+_SHORT_PASSWORD: Final = re.compile(
+    r"(?P<before>(?<![\w-])(?:pw|pass|pin code)[\"']?\s{0,2}[:=]\s{0,3}[\"']?|\blogin:? [\w.@+-]{1,60} / )(?P<value>[^\s\"'`;&,]{4,100})",
+    re.IGNORECASE,
+)
+_OWN_PASSWORD: Final = re.compile(
+    r"(?P<before>\b(?:my|our|his|her) [^\n.:;,]{0,40}\bpassword (?:is|was)(?: now)? )(?P<value>[a-z]{6,40})(?=[.!]?(?:$|\s*\n|[.!] ))",
+    re.IGNORECASE | re.MULTILINE,
+)
 _NAMED: Final = re.compile(
-    r"(?P<before>(?:secret(?:[_-]?access)?(?:[_-]?key)?|api[_ -]?key|access[_-]?key(?:[_-]?id)?|auth[_-]?key|private[_-]?key|signing[_-]?key"
-    r"|encryption[_-]?key|credentials?|token|bearer|passwords?|passphrase)"
+    r"(?P<before>(?:secret(?:[_ -]?access)?(?:[_ -]?key)?|api[_ -]?key|access[_ -]?key(?:[_ -]?id)?|auth[_ -]?key|private[_ -]?key|signing[_ -]?key"
+    r"|encryption[_ -]?key|credentials?|token|bearer|passwords?|passphrase)(?: for (?:the |my |our )?[\w.-]{1,30}(?: [\w.-]{1,30})?(?= (?:is|was)\b|:))?"
     r"(?:[\s:=>\"'`*,\]]|\b(?:is|was|now|here|to|value|key|be|set)\b){1,24})(?P<value>[\w+/=.~-]{16,400})",
     re.IGNORECASE,
 )
+_PASSWORD_HINTS: Final = (*_PASSWORD_WORDS, "mot de passe")
 _NAMES: Final = (
     "secret",
     "api",
@@ -94,16 +108,32 @@ _FLAGS: Final = ("--pass", "-pass", "-token", "-api-key", "-secret", "-auth-toke
 _LONG: Final = re.compile(r"[\w+/=.~-]{16}")
 
 _PLACEHOLDER: Final = re.compile(
-    r"^(?:[<{\[($%*.•x]|\\?u?\$\{|your|my_|none\b|null\b|true\b|false\b|str(?:ing)?\b|int\b|bool\b|optional\b|required\b|changeme\b|example|redacted|undefined\b"
+    r"^(?:[<{\[($%*.•]|x{3}|\\?u?\$\{|your|my_|none\b|null\b|true\b|false\b|str(?:ing)?\b|int\b|bool\b|optional\b|required\b|changeme\b|example|redacted|undefined\b"
     r"|os\.|env\.|process\.|self\.|request|config|settings|get|input|form|field|hash)",
     re.IGNORECASE,
 )
 _REFERENCE: Final = re.compile(r"[A-Za-z_][\w.]{0,80}[(\[]")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SPLIT: Final = re.compile(r"[-_./+=~:]")
+_ODD_CASE: Final = re.compile(r"[A-Z]{2}|[A-Z][a-z](?=[A-Z])")
+"""Where the case is not that of words that are written together, each with a capital."""
+_RARE_RUN: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}", re.IGNORECASE)
+"""Six consonants in a row, which words of the languages written here hardly have."""
+_CHARS_PER_ODD: Final = 5
+"""How many letters there are at most for each place of odd case. By chance there are some three; an abbreviation makes two
+in a name of twelve. Source: own count over 300 random texts of letters for each length from 8 to 40."""
+_NO_PASSWORD: Final = re.compile(
+    r"(?:.*(?:ed|ing|able|ible|ly)|wrong|lost|gone|right|correct|secure|safe|strong|weak|unknown|missing|invalid|valid|empty|short|public"
+    r"|private|secret|broken|stolen|hidden|written|known|different|simple|complex|impossible|terrible|important|sensitive|stale|unique|useless|"
+    r"something|nothing|everything|working|temporary|permanent|incorrect|insecure|crucial|perfect|better|longer|shorter|always|never|still|already)",
+    re.IGNORECASE,
+)
+"""What is said of a password in one word."""
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 _SIGN: Final = re.compile(r"[\d!@#$%^&*+?]")
+_LEAST_LETTERS: Final = 8
+_LEAST_KINDS: Final = 4
 _RANDOM_CHARS: Final = 12
 _RANDOM_BITS: Final = 3.0
 """Bits a character. Source: own measurement; hexadecimal digits of 32 characters have 3.4 or more, words of one case with
@@ -146,8 +176,12 @@ def _redact_named(text: str) -> str:
         text = _FLAG.sub(_replacing("password", _is_written_out), text)
     if "-u" in text:
         text = _LOGIN.sub(_replacing("password", _is_password), text)
-    if "passw" in lowered or "passphrase" in lowered or "passcode" in lowered or "pwd" in lowered:
+    if "password" in lowered:
+        text = _OWN_PASSWORD.sub(_replacing("password", _is_word_alone), text)
+    if any(word in lowered for word in _PASSWORD_HINTS):
         text = _PASSWORD.sub(_replace_password, text)
+    if "pass" in lowered or "pw" in lowered or "login" in lowered or "pin code" in lowered:
+        text = _SHORT_PASSWORD.sub(_replacing("password", _is_password), text)
     if any(name in lowered for name in _NAMES) and _LONG.search(text):
         text = _NAMED.sub(_replacing("token", _is_random), text)
     return text
@@ -203,7 +237,9 @@ def _is_written_out(value: str) -> bool:
 
 def _is_password(value: str) -> bool:
     """Whether what stands bare after `password` is one: words alone say something about it, an address where it goes."""
-    if not _is_written_out(value) or not _SIGN.search(value) or not (_LETTER.search(value) or len(value) > 5):  # noqa: PLR2004  (a PIN has more)
+    if not _is_written_out(value) or not (_SIGN.search(value) or _is_letter_chance(value)):
+        return False
+    if not _LETTER.search(value) and len(value) <= 5:  # noqa: PLR2004  (a PIN has more)
         return False
     return not (value[0] in "/~" or ("@" in value and "." in value.partition("@")[2]))
 
@@ -227,7 +263,23 @@ def _is_random(value: str) -> bool:
     return any(len(part) >= _RANDOM_CHARS and _is_chance(part) for part in _SPLIT.split(value))
 
 
+def _is_word_alone(value: str) -> bool:
+    """Whether one word behind "my password is" is the password, not what is said of it."""
+    return _NO_PASSWORD.fullmatch(value) is None
+
+
+def _is_letter_chance(part: str) -> bool:
+    """Whether letters alone look like chance: by their case, or by consonants that no word has in a row."""
+    if len(part) < _LEAST_LETTERS or not part.isascii() or not part.isalpha():
+        return False
+    rare = _RARE_RUN.search(part)
+    is_rare = rare is not None and len(set(rare[0].lower())) >= _LEAST_KINDS
+    return is_rare or len(_ODD_CASE.findall(part)) * _CHARS_PER_ODD >= len(part)
+
+
 def _is_chance(part: str) -> bool:
+    if _is_letter_chance(part):
+        return True
     digits, letters = len(_DIGIT.findall(part)), len(_LETTER.findall(part))
     if digits < 2 or letters < 2:  # noqa: PLR2004  (one digit ends many a name)
         return False
