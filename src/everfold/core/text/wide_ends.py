@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Final
 
+from everfold.core.text.end_days import SaidOn
 from everfold.core.text.patterns import compile_pattern
 
 _WEEKDAYS: Final = {
@@ -32,21 +33,44 @@ _SPANS: Final = (
 )
 _PAST: Final = r"昨|去年|上周|上个月|过了|了[。.!！]?$|でした|ました|だった|先週|先月|었|았|했|지난"
 _LASTING: Final = r"搬|结婚|生日|开始|截止|引っ越|結婚|誕生日|始ま|締切|이사|결혼|생일|시작|마감|从(?:今天|明天|下周)|から|부터|每|毎|매"
+_MARKS: Final = r"[，,、。；;！!？?]|[.:：](?= |$)"
+_DAY_ALONE: Final = rf"(?:{'|'.join(pattern for pattern, _ in _SPANS)}|まで|까지)[はにも는은에]?\s*$"
+_COVERED: Final = r"^(?:请|請|别|別|不要|勿|所以)|ください|下さい|주세요|마세요"
+"""A request beside what ends goes with it."""
 
 
-def list_wide_ends(text: str, said_on: date) -> Iterator[date]:
-    """The last days that a statement in one of these languages names, none where it tells the past or a start."""
+def list_wide_ends(text: str, said: SaidOn) -> Iterator[date]:
+    """The last days that a statement in one of these languages names, none where it tells the past, a start, or what lasts too."""
     if compile_pattern(_PAST).search(text) or compile_pattern(_LASTING).search(text):
         return
-    until = compile_pattern(_UNTIL).search(text)
+    ends = [(_find_last(clause, said), clause) for clause in _list_clauses(text)]
+    days = [day for day, _ in ends if day is not None]
+    is_covered = compile_pattern(_COVERED).search
+    if days and all(
+        day is not None or (at and is_covered(clause) is not None) for at, (day, clause) in enumerate(ends)
+    ):
+        yield max(days)
+
+
+def _list_clauses(text: str) -> Iterator[str]:
+    """The text between commas and stops; a day word before a comma belongs to what comes behind it."""
+    start = 0
+    for mark in compile_pattern(_MARKS).finditer(text):
+        if compile_pattern(_DAY_ALONE).search(text[start : mark.start()]) is None:
+            if clause := text[start : mark.start()].strip():
+                yield clause
+            start = mark.end()
+    if clause := text[start:].strip():
+        yield clause
+
+
+def _find_last(clause: str, said: SaidOn) -> date | None:
+    until = compile_pattern(_UNTIL).search(clause)
     if until is not None:
-        if (day := _read_day(until, said_on)) is not None:
-            yield day
-        return
-    for pattern, name in _SPANS:
-        if compile_pattern(pattern).search(text):
-            yield _end_span(name, said_on)
-            return
+        return _read_day(until, said.day)
+    return next(
+        (_end_span(name, said.latest) for pattern, name in _SPANS if compile_pattern(pattern).search(clause)), None
+    )
 
 
 def _read_day(found: re.Match[str], said_on: date) -> date | None:

@@ -130,9 +130,22 @@ def test_a_day_without_a_year_is_the_coming_one() -> None:
     assert friday.date() == date(2031, 3, 14)
 
 
-def test_tomorrow_is_reckoned_in_utc() -> None:
-    """Over midnight the day of the message's own time in UTC is the reference, whatever zone it was written in."""
-    late = datetime(2031, 3, 4, 1, 30, tzinfo=timezone(timedelta(hours=2)))
-    found = find_end("My meeting tomorrow is at 9.", late)
-    assert found is not None
-    assert found.date() == date(2031, 3, 4)
+@pytest.mark.parametrize(
+    ("said", "hour", "last"),
+    [
+        ("Never call me today.", 8, (2031, 3, 9)),
+        ("Never call me today.", 17, (2031, 3, 10)),
+        ("My meeting tomorrow is at 9.", 23, (2031, 3, 11)),
+        ("Never call me this week.", 8, (2031, 3, 9)),
+        ("Never call me this week.", 23, (2031, 3, 16)),
+        ("I am in Berlin until Friday.", 23, (2031, 3, 14)),
+        ("I am in Berlin until 12 March.", 23, (2031, 3, 12)),
+    ],
+)
+def test_a_relative_day_is_the_latest_that_may_be_meant(said: str, hour: int, last: tuple[int, int, int]) -> None:
+    """Where it may be the next day or week already for the speaker, "today" and "this week" are those; a named day is in UTC."""
+    sunday = datetime(2031, 3, 9, hour, tzinfo=UTC)
+    for zone in (UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-8))):
+        found = find_end(said, sunday.astimezone(zone))
+        assert found is not None
+        assert found.date() == date(*last)
