@@ -22,6 +22,8 @@ from everfold.core.extraction.self_contained import (
 )
 from everfold.core.memory.items import Shelf
 from everfold.core.statements.extracts import QUOTE_CHARS, ExtractLine, LineKind
+from everfold.core.statements.pronouns import points_back as lacks_object
+from everfold.core.statements.substance import measure_substance
 
 _PERMITS: Final = re.compile(r"(?:(?:and|so|if|then|also),? )?you (?:can|could|may|might)\b(?! ?(?:not|'t|only))")
 _REQUESTS: Final = re.compile(
@@ -56,7 +58,7 @@ def shelve_answer(question: str) -> Shelf:
 def _is_shown(line: ExtractLine, statement: str) -> bool:
     lowered = lower(statement)
     if line.kind == "remember":
-        return not is_advice(statement)
+        return not is_advice(statement) and measure_substance(statement) > 0
     if len(statement) >= _CUT_CHARS or (line.kind in ("constraint", "preference") and _REQUESTS.search(lowered)):
         return False
     if line.kind == "constraint" and line.standing:
@@ -75,7 +77,7 @@ def _is_shown(line: ExtractLine, statement: str) -> bool:
 def _is_order(statement: str, lowered: str) -> bool:
     """Whether a limit holds beyond the work at hand, in words that need no other."""
     is_general = _find_order().search(lowered) is not None or not lowered.isascii() or find_identity(lowered)
-    return is_general and not _PERMITS.match(lowered) and not points_back(statement)
+    return is_general and not _PERMITS.match(lowered) and not points_back(statement) and not lacks_object(lowered)
 
 
 @cache

@@ -57,6 +57,8 @@ _RELATION: Final = re.compile(
     r"^(?:\w+(?:'s|'re)|\w+ (?:one |ones )?(?:is|was|are|were)) (?:called |named |the |an? )?(?:(?:\w+, |\w+ )?(?:my|our)\b|(\w+))"
 )
 """What a pronoun that is the subject is: somebody's own, or what the first word behind the verb names."""
+_OF_SOMEBODY: Final = re.compile(r"(?:he|she|they)(?:'s|'re| is| are| was| were) (?:my|our)\b")
+"""Who somebody is to the speaker, which tells something with a name only: "He is my brother." says it of no one."""
 _FIRST_VERB: Final = re.compile(
     r"^(?:i|we)(?:'\w+)?(?: (?:also|just|really|will|would|can|could|should|have|had|am|was|gonna|going to|want to|wanna|need to|gotta|shall|still|only|even|then|always|never|try to|tried to))*"
     r" \w+(?: \w+ing)? (?:it|them|him|her|some of (?:them|these|those)|(?:this|that|these|those)(?=\W*$|[,.;!]| (?:to|in|at|on|for|and|but|after|before|when|with|from)\b))(?!\w)"
@@ -82,7 +84,7 @@ def is_self_contained(sentence: str, *, least_matter: int = LEAST_MATTER) -> boo
         return False
     bare = _cut_openers(lowered)
     if find_identity(lowered):
-        return not _lacks_object(bare)
+        return not _lacks_object(bare) and (_OF_SOMEBODY.match(bare) is None or _has_fact(sentence))
     if _points_back(sentence, bare):
         return False
     return _has_matter(sentence, _cut_small_talk(bare), least_matter)
@@ -213,11 +215,14 @@ def _has_matter(sentence: str, plain: str, least_matter: int) -> bool:
     matter = _list_matter(plain)
     if len(matter) >= least_matter or not plain.isascii():
         return True
-    has_fact = any(map(str.isdigit, plain)) or _has_name(sentence) or not _DAYS.isdisjoint(plain.split())
-    return bool(matter) and has_fact
+    return bool(matter) and (_has_fact(sentence) or not _DAYS.isdisjoint(plain.split()))
 
 
 _DAYS: Final = frozenset(DATE_WORDS.split())
+
+
+def _has_fact(sentence: str) -> bool:
+    return any(map(str.isdigit, sentence)) or _has_name(sentence)
 
 
 def _has_name(sentence: str) -> bool:

@@ -33,6 +33,7 @@ _BASE: Final[dict[LineKind, int]] = {
     "question": 10,
     "lead": 4,
 }
+REMEMBERED: Final = _BASE["remember"]
 _MACHINE_BASE: Final[dict[LineKind, int]] = {
     **_BASE,
     "remember": 56,

@@ -34,6 +34,8 @@ def _shelve(text: str, origin: Origin = "user") -> list[str]:
         "I like hiking, rowing and chess.",
         "Soy alérgica a los mariscos desde niña.",
         "That one is Max, my childhood dog.",
+        "The staging server is fragile. Never restart it.",
+        "He is my brother Tom.",
     ],
 )
 def test_what_was_asked_for_and_who_the_person_is_are_shown(text: str) -> None:
@@ -57,6 +59,10 @@ def test_what_was_asked_for_and_who_the_person_is_are_shown(text: str) -> None:
         "I've never missed a rehearsal, but I can't make it tonight.",
         "I'm trying to keep at least two copies of every file, how can I do that?",
         "Please review the changes and make sure they are correct.",
+        "Never delete it.",
+        "Always ask her first.",
+        "Remember it.",
+        "He is my brother.",
     ],
 )
 def test_the_rest_is_left_to_search(text: str) -> None:

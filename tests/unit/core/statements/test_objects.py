@@ -33,6 +33,18 @@ def standing_quotes(text: str) -> list[str]:
         "Never send invoices on a Sunday. This goes for reminders too.",
         "When you read my poems, don't flatter me. Be as strict as Marta.",
         "When I mention the harbour, remind me of the keys. Every day that it happens.",
+        "The staging server is fragile. Never restart it.",
+        "Invoices come on the 3rd. Always forward them to Carla.",
+        "My ex is called Tom. Never invite him to Lisbon.",
+        "My boss is called Dr. Vogt. When you write to him, use Sie.",
+        "I like the second layout. From now on use it for all slides.",
+        "The kids eat at six. Never call during that time.",
+        "That was the wrong currency. Always use the other one.",
+        "The report is confidential. It is for Anna. Never share it.",
+        "There is one rule for mails. No greetings.",
+        "From now on do it like this. First the total, then the list.",
+        "Never send him anything. My ex-husband, I mean.",
+        "The alarm code is 4417. Please don't forget it.",
     ],
 )
 def test_a_rule_keeps_its_object(text: str) -> None:
@@ -49,11 +61,22 @@ def test_a_rule_keeps_its_object(text: str) -> None:
             "When you write to Anna, tell her the price.",
         ),
         ("My week was long. Keep the summary under a page.", "Keep the summary under a page."),
+        (
+            "The flat is small. When a guest asks, always send them the address.",
+            "When a guest asks, always send them the address.",
+        ),
+        ("I had a long day. From now on, keep it short.", "From now on, keep it short."),
     ],
 )
 def test_a_rule_that_names_its_thing_stands_alone(text: str, quote: str) -> None:
     """The sentence before a rule that needs none is no part of its quote."""
     assert standing_quotes(text) == [quote]
+
+
+def test_what_the_speaker_means_to_do_takes_nothing_with_it() -> None:
+    """A plan or a thought that is told in words of a rule orders nothing, and points at no sentence before it."""
+    (quote,) = standing_quotes("Your words mean a lot. I'll do my best to make sure these kids have a home.")
+    assert quote == "I'll do my best to make sure these kids have a home."
 
 
 def test_a_rule_takes_no_words_of_others_with_it() -> None:
