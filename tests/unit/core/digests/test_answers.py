@@ -24,7 +24,7 @@ _QUESTION = _line(4, "assistant", "What temperature shall the oven have?")
 def test_a_short_answer_stands_behind_its_question() -> None:
     """An answer that names nothing of what was asked is quoted with the question, and tells what both tell."""
     answer = _line(5, "user", "Yes, 50 degrees.")
-    assert _quotes(_QUESTION, answer) == [(_QUESTION.quote,), (_QUESTION.quote, answer.quote)]
+    assert _quotes(_QUESTION, answer) == [(_QUESTION.quote, answer.quote)]
     said = finish(group_stepwise((_QUESTION, answer)))[-1]
     assert {"50"} <= read_said(said).facts
     assert "oven" in read_said(said).matter
@@ -39,6 +39,24 @@ def test_an_assent_stands_behind_its_question(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which tile shall I order?", "Number 17!"),
+        ("Which jacket colour?", "Blue!!"),
+        ("Who should I invite to the opening?", "Thanks, Ben and Carla."),
+        ("Shall I take the 9:40 or the 11:15 ferry?", "9:40 please."),
+        ("Do you want breakfast included?", "Yes."),
+        ("你想要什么颜色\uff1f", "蓝色。"),
+        ("何色がいいですか\uff1f", "青です。"),
+    ],
+)
+def test_an_answer_of_any_tone_and_script_stands_behind_its_question(question: str, answer: str) -> None:
+    """A call, polite words first, a repeated value, a bare yes and a script without blanks: the question stands with each, once."""
+    lines = _line(4, "assistant", question), _line(5, "user", answer)
+    assert _quotes(*lines) == [(question, answer)]
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         _line(5, "user", "The oven shall have 50 degrees."),
@@ -47,10 +65,11 @@ def test_an_assent_stands_behind_its_question(answer: str) -> None:
         _line(5, "user", "Yes, 50 degrees.", start=80),
         _line(5, "user", "Thanks for the Bergen trip, Melanie."),
         _line(5, "user", "It was wonderful out in Bergen, Melanie!"),
+        _line(5, "user", "Thanks, Melanie!"),
         _line(5, "user", "Which one do you mean, the small Bosch?"),
         _line(5, "user", "I took the tray out an hour ago and let the bread cool on the balcony."),
     ],
-    ids=["repeats", "later", "own", "behind", "thanks", "exclaims", "asks back", "long"],
+    ids=["repeats", "later", "own", "behind", "thanks", "exclaims", "thanks one", "asks back", "long"],
 )
 def test_what_tells_something_alone_stands_alone(answer: ExtractLine) -> None:
     """Nothing but a user's short answer, at the beginning of the next message, takes its question along."""
