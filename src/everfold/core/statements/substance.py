@@ -19,6 +19,42 @@ _IDLE: Final = list_word_set(
     " time times today try two using wait watch way well work you'll you're you've we'd"
 )
 """What stands for a thing or a doing that is named elsewhere."""
+_AGREEING: Final = list_word_set(
+    "absolutely agree agreed agrees amazing appreciate assistant awesome brilliant completely continue cool definitely ever exactly excellent explaining fantastic"
+    " glad haha happy help helped helpful helping helps hilarious lol makes perfect perfectly plan proceed sense sounds super totally understand understood"
+    " wonderful wow figured forward go interaction idea encouragement support agreement"
+)
+"""A sentence of these words alone thanks, praises or agrees; beside others each tells something."""
+_BARE_REQUEST: Final = re.compile(
+    r"(?:please |and |so |now )*(?:can|could|will|would) (?:you|we) (?:please |just |also )*\w+ (?:it|that|this|them)(?: for me| again| now)*(?:,? please)?\W*",
+    re.IGNORECASE,
+)
+"""What asks to do something with a thing that it only points at."""
+_IDLE_ABROAD: Final = list_word_set(
+    "danke dankeschön vielen dank bitte gerne gern genau klar prima gut sehr mir mich dir dich ihm ihn uns euch ihr wir ich du er sie es das"
+    " der dem ein eine einen einem einer und oder aber auch noch nur schon ja nein nee doch nicht kein keine ist sind bist wird werden habe haben hast"
+    " kann kannst machen mach mache macht geholfen hilfe hilft passt stimmt richtig alles mal jetzt dann weiter für mit von zu bei auf aus als wie wenn"
+    " dass einverstanden nochmal bisschen etwas"
+    " oui non merci beaucoup bonjour bonsoir salut d'accord accord vas-y vas allez parfait bien très tout toute c'est est cela ça ce cette ces le les une"
+    " des du de et mais je tu il elle nous vous ils te se mon ma mes votre vos avec dans en au aux que qui quoi ne pas fait faire j'ai aidé aide"
+    " s'il plaît continuez bon bonne"
+    " sí si gracias muchas mucho muy bueno buena vale claro perfecto adelante por favor toda eso esto esta este está es el unos y pero qué"
+    " lo nos tu su del para como cuando hola genial acuerdo ayuda ayudado excelente hazlo haz sigue"
+    " grazie mille molte prego bene benissimo perfetto certo ottimo tutto molto sei sono è gli della che di per ti questo questa quello fatto"
+    " aiuto aiutato procedi avanti così anche"
+    " obrigado obrigada muito muita sim não isso perfeito ótimo tudo bem bom boa um uma mas pode você ajudou valeu"
+    " dankjewel bedankt graag goed heel erg wel dat dit deze het een ik jij hij zij wij jullie mij zijn heeft heb kan doe maar verder zo voor geholpen hulp je"
+    " да нет спасибо большое пожалуйста хорошо ладно понятно конечно давай давайте отлично супер это так всё все и в на \u0441 по за что как мне меня вы ты"
+    " я мы очень помощь помог помогли продолжай продолжайте дальше ок окей не но"
+    " tak nie dzięki dziękuję dobrze proszę tack tamam teşekkürler evet"
+)
+"""The same and the words of grammar in other languages, without those that are a thing's name in English ("hat", "pour")."""
+_COURTESY: Final = re.compile(
+    "(?:(?:\u975e\u5e38|\u591a)?(?:谢谢|謝謝|感谢|感謝)(?:你们|你|您|大家)?的?(?:帮助|帮忙|幫助|解释|回复)?|多谢|多謝|没问题|沒問題|没关系|好的?|可以|明白|知道|继续|請?繼續|请继续|当然|當然|是的|对的?|對的?|不用|不客气|太好|太棒|麻烦你|辛苦"
+    "|(?:どうも)?ありがとう(?:ございます|ございました)?|はい|いいえ|ええ|うん|お願いします|お願い|了解(?:です|しました)?|わかりました|分かりました|なるほど|大丈夫(?:です)?|助かりました|続けて(?:ください)?"
+    "|감사합니다|고맙습니다|고마워요?|알겠습니다|알았어요?|좋아요?|좋습니다|도와주셔서|계속해?(?:주세요)?|괜찮아요?|네|예|아니요)+[了吧啊哦呢呀的ね]*"
+)
+"""A clause of a script without blanks that only thanks or agrees."""
 _VALUE: Final = re.compile(r"[\d/@_]|\w\.\w")
 """What a value, a path, an address or another identifier holds."""
 _UNSPACED: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
@@ -32,13 +68,16 @@ def measure_substance(text: str) -> int:
 
     Of a script that is written without blanks, two letters count as a word.
     """
+    words = list_words(text) - _IDLE - _IDLE_ABROAD
+    if words <= _AGREEING or _BARE_REQUEST.fullmatch(text):
+        return 0
     count = 0
-    for word in list_words(text) - _IDLE:
+    for word in words:
         if word.isascii():
             count += 1 if word.isalpha() or _VALUE.search(word) is None else _VALUE_WORDS
         elif _VALUE.search(word):
             count += _VALUE_WORDS
-        else:
+        elif _COURTESY.fullmatch(word) is None:
             count += max(1, len(_UNSPACED.findall(word)) // _LETTERS_PER_WORD)
     return count
 

@@ -10,6 +10,45 @@ def test_what_names_nothing_has_no_substance(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I agree completely.",
+        "lol that's hilarious",
+        "That makes perfect sense, thank you for explaining.",
+        "Can you fix that?",
+        "Ja gerne, das passt für mich.",
+        "Oui, vas-y, merci beaucoup.",
+        "Prima, heel erg bedankt voor je hulp.",
+        "好的\uff0c没问题\uff0c谢谢你的帮助。",
+        "ありがとうございます、助かりました。",
+        "네, 알겠습니다. 감사합니다.",
+        "Да, давай, спасибо большое за помощь.",
+    ],
+)
+def test_what_only_agrees_or_thanks_has_no_substance(text: str) -> None:
+    """Thanks, praise and assent tell nothing in any language, nor does a request for something that it only points at."""
+    assert measure_substance(text) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("We agreed on the amazing plan of the Hamburg office.", 3),
+        ("Can you fix that leak?", 2),
+        ("Ich wohne in Ulm.", 2),
+        ("J'habite à Lyon.", 2),
+        ("我住在上海。", 2),
+        ("Le bleu.", 1),
+        ("我的爱好是爬山。", 2),
+        ("Я живу в Москве.", 2),
+    ],
+)
+def test_words_of_grammar_take_no_matter_with_them(text: str, least: int) -> None:
+    """What names something beside words of courtesy and grammar counts by what it names, as in English."""
+    assert measure_substance(text) >= least
+
+
+@pytest.mark.parametrize(
     "text", ["Make it 3.", "Use anna@example.org.", "src/net/client.py", "max_retries", "改成六月十五日"]
 )
 def test_a_value_tells_what_a_few_words_do(text: str) -> None:
