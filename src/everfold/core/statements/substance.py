@@ -23,6 +23,7 @@ _AGREEING: Final = list_word_set(
     "absolutely agree agreed agrees amazing appreciate assistant awesome brilliant completely continue cool definitely ever exactly excellent explaining fantastic"
     " glad haha happy help helped helpful helping helps hilarious lol makes perfect perfectly plan proceed sense sounds super totally understand understood"
     " wonderful wow figured forward go interaction idea encouragement support agreement"
+    " ahead moment hat todo la un con mi va per"
 )
 """A sentence of these words alone thanks, praises or agrees; beside others each tells something."""
 _BARE_REQUEST: Final = re.compile(

@@ -17,6 +17,9 @@ def test_what_names_nothing_has_no_substance(text: str) -> None:
         "That makes perfect sense, thank you for explaining.",
         "Can you fix that?",
         "Ja gerne, das passt für mich.",
+        "Danke, das hat mir sehr geholfen.",
+        "Sí, adelante, muchas gracias por todo.",
+        "Sure, go ahead and do that.",
         "Oui, vas-y, merci beaucoup.",
         "Prima, heel erg bedankt voor je hulp.",
         "好的\uff0c没问题\uff0c谢谢你的帮助。",
@@ -35,6 +38,7 @@ def test_what_only_agrees_or_thanks_has_no_substance(text: str) -> None:
     [
         ("We agreed on the amazing plan of the Hamburg office.", 3),
         ("Can you fix that leak?", 2),
+        ("Is that a red hat?", 2),
         ("Ich wohne in Ulm.", 2),
         ("J'habite à Lyon.", 2),
         ("我住在上海。", 2),
