@@ -1,6 +1,6 @@
 """Recall finds what this user may see, current and not shown yet, and packs it as data."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,8 +13,10 @@ from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.items import ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.primitives.ids import AgentId
-from everfold.core.recall.packing import RecallBlock, RecallCap
+from everfold.core.recall.packing import LEAST_SHOWN_CHARS, RecallBlock, RecallCap, list_telling
 from everfold.core.recall.recalling import RecallKey
+from everfold.core.windows.entries import Entry, MessageEntry, RangeEntry, TextEntry
+from everfold.core.windows.parts import show_text
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.memory.recall import Recall, Shown, recall, recall_turn
@@ -66,6 +68,17 @@ async def session(store: Store) -> SessionRecord:
 async def ask(store: Store, question: str, *, agent_id: AgentId = GUIDE, limit: int = 20, **options: object) -> Recall:
     """What Ada's question brings back."""
     return await recall(store, question, user_id=ADA, agent_id=agent_id, now=NOW, limit_count=limit, **options)  # type: ignore[arg-type]  # named as there
+
+
+def list_texts(entries: Sequence[Entry]) -> Iterator[str]:
+    """What a window shows, without its suffix."""
+    for entry in entries:
+        if isinstance(entry, MessageEntry):
+            yield show_text(entry.message)
+        elif isinstance(entry, RangeEntry):
+            yield from (entry.digest_text, *map(show_text, entry.kept))
+        elif isinstance(entry, TextEntry) and entry.slice != "suffix":
+            yield entry.text
 
 
 def names(found: Recall) -> set[str]:
@@ -263,6 +276,30 @@ async def test_words_that_stand_in_the_window_are_left_out(store: Store, session
     digest = "- #1 user: My sailing boat is called Kittiwake and lies in Whitby. - Ada's boat needs paint."
     found = await ask(store, "my boat Kittiwake", exclude=Shown(session=session, texts=(digest,)))
     assert names(found) == {"#2", "#3"}
+
+
+async def test_only_new_sentences_of_a_message_are_recalled() -> None:
+    """In a real window no sentence that recall shows stands in a digest or a message there, and what is new is shown."""
+    async with everfold.open("memory://", settings={"compaction": {"synchronous": True}}) as engine:
+        session = await engine.session(limit=3_000)
+        for number in range(60):
+            told = f"The skipper of boat {number} is called Mate{number}. She was painted at wharf {number} by my brother last year."
+            more = "She carries wool. Her mast was struck once in a storm off the cape. Nobody has ever seen her race."
+            await session.append([user(f"{told} {more}"), assistant(f"Boat {number} is noted.")])
+            await session.window()
+        seen = 0
+        for number in range(0, 40, 3):
+            await session.append(user(f"Where was boat {number} painted, at which wharf?"))
+            entries = (await session.window()).entries
+            [recalled] = [one.text for one in entries if isinstance(one, TextEntry) and one.slice == "suffix"] or [""]
+            around = "\n".join(list_texts(entries))
+            lines = [row.partition(": ")[2] for row in recalled.split("\n")[1:-1]]
+            sentences = [one for line in lines for _, one in list_telling(line.replace("\u2026", "\n"))]
+            assert [one for one in sentences if len(one) >= LEAST_SHOWN_CHARS and one in around] == []
+            assert f"wharf {number} by" in around + recalled
+            seen += len(sentences)
+            await session.append(assistant("I see."))
+        assert seen
 
 
 async def test_what_tells_nothing_is_not_recalled(store: Store, session: SessionRecord) -> None:

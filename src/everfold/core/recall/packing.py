@@ -4,7 +4,7 @@ Theory of operation. Space is short: a fifth of a small budget holds three or fo
 So sentences compete. One is worth more for the question's words that it has, each worth less the more sentences have it,
 and for numbers and names that the question does not have; half if it is itself a question; and so much as its entry is
 strong. The next one is always that of the most worth for its size, to which the frame of an entry counts until the entry
-stands. What of an entry was left out between two sentences is marked.
+stands. What the window shows already is left out. What of an entry was left out between two sentences is marked.
 
 What is shown is data. Each entry states its source and time on one line, so that it can close no mark. Text that the
 tools or outside sources said stands in a fence.
@@ -37,6 +37,10 @@ ENTRY_CHARS: Final = 400
 """How much of one entry is shown. Source: a statement's own cap, and an excerpt of two or three sentences."""
 SHORT_CHARS: Final = 160
 """What is shown of a longer sentence that does not fit whole, around the question's words. Source: own choice."""
+
+LEAST_SHOWN_CHARS: Final = 16
+"""A shorter sentence ("In Whitby.") hangs on its message, so that the same words elsewhere do not stand for it. Source: own
+choice: three or four words."""
 
 _PLAIN_WORTH: Final = 1.0
 _ASKED_WORTH: Final = 1.0
@@ -107,12 +111,13 @@ def pack(
     key: str,
     cap: RecallCap = USUAL_CAP,
     entry_chars: int = ENTRY_CHARS,
+    shown: Sequence[str] = (),
 ) -> RecallBlock:
     """The sentences of the entries that are worth most for their size, as a block of data; empty where not one fits.
 
     What the user and the assistant said comes first, then what tools and outside sources said inside one fence; each part
     oldest first, with the date of each day once. One line an entry, so that no text of an entry can end the block. A
-    sentence that tells nothing by itself is left out, unless its entry has no other.
+    sentence that tells nothing by itself is left out, unless its entry has no other, and so is one that is shown already.
 
     Args:
         entries: Best first.
@@ -120,27 +125,38 @@ def pack(
         key: What the fence is keyed with; the authors of messages must not know it.
         cap: What the block may have.
         entry_chars: What the text of one entry may have.
+        shown: What the window shows, each text on one line or several.
     """
     draft = _Draft(entries=entries, key=key, cap=cap, entry_chars=entry_chars)
-    offered = [one for number, entry in enumerate(entries) for one in _cut(number, entry.text, entry_chars)]
+    found = [one for number, entry in enumerate(entries) for one in _cut(number, entry.text, entry_chars)]
+    offered = [one for one in found if len(one.text) < LEAST_SHOWN_CHARS or not is_shown(one.text, shown)]
     if not draft.try_all(offered):
         draft.fill(_weigh(offered, entries, query), query)
-    shown = sorted(draft.chosen)
+    chosen = sorted(draft.chosen)
     return RecallBlock(
         text=draft.text,
-        shown=tuple(entries[number] for number in shown),
+        shown=tuple(entries[number] for number in chosen),
         tokens=draft.tokens,
-        left_out_count=len(entries) - len(shown),
+        left_out_count=len(entries) - len(chosen),
     )
 
 
 def _cut(number: int, text: str, chars: int) -> list[_Sentence]:
-    """The sentences of an entry that tell something by themselves; where none does, its whole text as one."""
-    whole = _shorten(text, chars)
-    found = [whole[start:end] for start, end in cut_prose(whole, 0, len(whole))]
-    telling = [(at, one) for at, one in enumerate(found) if measure_substance(one)] or [(0, whole)]
-    lines = [(at, squeeze_text(one)) for at, one in telling]
+    """The sentences of an entry that may be shown."""
+    lines = list_telling(_shorten(text, chars))
     return [_Sentence(number, at, one, estimate_text_tokens(one)) for at, one in lines]
+
+
+def list_telling(text: str) -> list[tuple[int, str]]:
+    """The sentences of a text that tell something by themselves, by their places, each on one line; where none does, all of it."""
+    found = [text[start:end] for start, end in cut_prose(text, 0, len(text))]
+    telling = [(at, one) for at, one in enumerate(found) if measure_substance(one)] or [(0, text)]
+    return [(at, squeeze_text(one)) for at, one in telling]
+
+
+def is_shown(line: str, shown: Sequence[str]) -> bool:
+    """Whether a sentence on one line stands in a text that is shown."""
+    return any(line in text for text in shown)
 
 
 def _weigh(offered: Sequence[_Sentence], entries: Sequence[Recalled], query: SearchQuery) -> list[_Sentence]:

@@ -20,7 +20,15 @@ from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.core.recall.packing import ENTRY_CHARS, USUAL_CAP, RecallBlock, RecallCap, pack, squeeze_text
+from everfold.core.recall.packing import (
+    ENTRY_CHARS,
+    USUAL_CAP,
+    RecallBlock,
+    RecallCap,
+    is_shown,
+    list_telling,
+    pack,
+)
 from everfold.core.recall.recalling import (
     MOST_TOPICS,
     Recalled,
@@ -33,7 +41,6 @@ from everfold.core.recall.recalling import (
     recall_topic,
 )
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
-from everfold.core.statements.segments import cut_prose
 from everfold.core.statements.substance import measure_substance
 from everfold.core.text.excerpts import make_excerpt
 from everfold.core.text.searching import MAX_QUESTION_CHARS, SearchQuery, index_text, is_question, plan_query
@@ -98,11 +105,10 @@ class Shown:
         return self.is_own(key) and (key.seq > self.last_seq or key.seq in self.seqs)
 
     def holds(self, entry: Recalled, query: SearchQuery) -> bool:
-        """Whether the sentences of an entry that a question finds stand in the window already; of none, all of it."""
-        whole = squeeze_text(entry.text)
-        sentences = [whole[start:end] for start, end in cut_prose(whole, 0, len(whole))]
-        asked = [one for one in sentences if not query.words.isdisjoint(read_words(one))] or [whole]
-        return all(any(one in text for text in self.texts) for one in asked)
+        """Whether the telling sentences of an entry that a question finds stand in the window already; of none, all of them."""
+        telling = [line for _, line in list_telling(entry.text)]
+        asked = [line for line in telling if not query.words.isdisjoint(read_words(line))] or telling
+        return all(is_shown(line, self.texts) for line in asked)
 
 
 async def recall_turn(
@@ -188,7 +194,7 @@ async def recall(  # noqa: PLR0913 - each says what is looked for
     )
     lists = await recalling.search(limit_count) if query.terms else ()
     entries = fuse(lists, await recalling.read_near(near[:limit_count]), now=now, limit_count=limit_count)
-    block = pack(entries, query=query, key=user_id, cap=cap)
+    block = pack(entries, query=query, key=user_id, cap=cap, shown=() if exclude is None else exclude.texts)
     return Recall(entries=entries, block=block)
 
 

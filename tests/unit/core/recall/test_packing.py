@@ -142,6 +142,19 @@ def test_what_is_left_out_between_two_sentences_is_marked() -> None:
     assert "Thanks!" in packed([said(1, "Thanks!")], "aunt").text
 
 
+def test_what_is_shown_already_is_left_out_sentence_by_sentence() -> None:
+    """A sentence that stands in a shown text is left out and its gap marked; a short one stays, since it hangs on its message."""
+    entry = replace(
+        said(1, "It lies in Whitby. My aunt bought a boat there. In May. She cost 900 pounds."), is_own=True
+    )
+    shown = ("- #1 user: My aunt bought a boat there.\n- It lies in Whitby.\nIn May. We left.",)
+    block = pack([entry], query=plan_query("boat"), key=KEY, shown=shown)
+    assert block.text.split("\n")[1].partition(": ")[2] == "In May. She cost 900 pounds."
+    block = pack([entry], query=plan_query("boat"), key=KEY, shown=("My aunt bought a boat there.",))
+    assert block.text.split("\n")[1].partition(": ")[2] == "It lies in Whitby. \u2026 In May. She cost 900 pounds."
+    assert pack([said(2, "My aunt bought a boat there.")], query=plan_query("boat"), key=KEY, shown=shown).text == ""
+
+
 def test_of_a_long_sentence_that_does_not_fit_a_part_is_shown() -> None:
     """Where a sentence is longer than the space, the part of it around the question's words stands for it."""
     text = f"{'far, ' * 40}near the Kittiwake, {'far, ' * 30}away."
