@@ -23,7 +23,7 @@ async def test_what_is_recalled_is_what_a_turn_gets() -> None:
     async with everfold.open("memory://", settings={"compaction": {"synchronous": True}}) as engine:
         session = await engine.session(limit=2000)
         await _talk(session)
-        question = "Where does the Kestrel lie, which berth?"
+        question = "Where does the Kestrel lie, which berth, and is sail 17 white?"
         told = await session.inspect.explain_recall(question)
         assert told.state == "on"
         await session.append({"role": "user", "content": question})

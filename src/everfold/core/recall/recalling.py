@@ -12,8 +12,7 @@ methods", 2009, for the sum and its K; the rule for vectors is ours (DESIGN sect
 help": a sum of both lets a poor embedder push a good answer down).
 """
 
-import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -52,14 +51,6 @@ _COVERAGE_WEIGHT: Final = 0.3
 it has. Source: own measurement on the first two conversations of locomo-dev with heuristic items: of the turns that
 answer, 0.79 are among the first 10 of messages alone, 0.77 with items at these weights, 0.71 with items as equals."""
 _SECS_A_DAY: Final = 86_400
-LEAST_WORDS_SHARE: Final = 0.3
-MOST_WORDS_NEEDED: Final = 3
-"""What an entry has at least of a question's words: that share, and no more than so many words.
-
-Source: own measurement on the first two conversations of LoCoMo, over the first 8 hits: 0.995 of the turns that answer have
-it, with their speaker's name and the words of the hits just before them, and 0.23 of the hits for questions about the other
-conversation. 0.25 keeps 0.51 of those; 0.34 loses 0.03 of the turns that answer. The bound is for long prompts.
-"""
 
 
 class RecallKey(NamedTuple):
@@ -124,24 +115,18 @@ def recall_topic(topic: Topic, query: SearchQuery | None = None) -> Recalled:
         label=f"topic {topic.name}, {topic.tier} tier",
         origin=topic.origin,
         said_at=topic.updated_at,
-        coverage=_measure_coverage(f"{topic.name.replace('_', ' ')}\n{text}", query),
+        coverage=_measure_coverage(join_topic(topic), query),
     )
+
+
+def join_topic(topic: Topic) -> str:
+    """All words of a topic: its name, its summary and its content."""
+    return f"{topic.name.replace('_', ' ')}\n{topic.summary}\n{topic.content}"
 
 
 def _measure_coverage(text: str, query: SearchQuery | None) -> float:
     words = query.words if query is not None else frozenset()
     return len(words.intersection(read_words(text))) / len(words) if words else 1.0
-
-
-def is_fitting(query: SearchQuery, *texts: Collection[str]) -> bool:
-    """Whether the index words of some texts together have enough of a question's words."""
-    have = set().union(*texts)
-    asked = query.words
-    beginnings = {term.words[0] for term in query.terms if term.is_prefix}
-    missing = [word for word in asked if word not in have]
-    missing = [word for word in missing if word not in beginnings or not any(one.startswith(word) for one in have)]
-    needed = min(math.ceil(LEAST_WORDS_SHARE * len(asked)), MOST_WORDS_NEEDED)
-    return len(asked) - len(missing) >= needed
 
 
 def list_heard(key: RecallKey) -> list[RecallKey]:
@@ -157,10 +142,7 @@ def rank_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -
 def score_topics(query: SearchQuery, topics: Sequence[Topic], *, now: datetime) -> list[tuple[Topic, float]]:
     """The same with their scores, which are comparable within one search only."""
     current = [topic for topic in topics if topic.is_current(now)][:MOST_TOPICS]
-    texts = [
-        SearchText(own=read_matter(f"{topic.name.replace('_', ' ')}\n{topic.summary}\n{topic.content}"), before="")
-        for topic in current
-    ]
+    texts = [SearchText(own=read_matter(join_topic(topic)), before="") for topic in current]
     return [(current[at], score) for at, score in rank_documents(query, texts)]
 
 

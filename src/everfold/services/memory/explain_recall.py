@@ -12,17 +12,16 @@ from typing import Literal
 from everfold.core.log.messages import Message, Role
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.primitives.ids import SessionId
+from everfold.core.recall.asking import find_asking, read_asked
 from everfold.core.recall.recalling import RecallKey
 from everfold.core.statements.substance import measure_substance
-from everfold.core.text.searching import plan_query
 from everfold.ports.stores import Hit, Store
 from everfold.services.memory.recall import (
     MOST_LOOKED_AT,
     Recall,
     Recalling,
     Shown,
-    asks_nothing,
-    list_index_words,
+    read_index_words,
     recall,
 )
 from everfold.services.sessions.search import MOST_HITS
@@ -77,8 +76,9 @@ async def explain_recall(
     The space is that of a usual turn; that of a real one depends on what its window holds.
     """
     state = _tell_state(question, policy, has_folded=has_folded)
-    query = plan_query(question)
-    if policy is None or not query.terms:
+    question = find_asking(question) or question
+    asked = read_asked(question)
+    if policy is None or not asked.query.terms:
         return RecallExplained(state=state)
     user_id, agent_id = shown.session.user_id, shown.session.agent_id
     session_id = None if policy.is_structured else shown.session.id
@@ -94,14 +94,14 @@ async def explain_recall(
         session_id=session_id,
     )
     hits = await store.search(
-        query,
+        asked.query,
         user_id=user_id,
         agent_id=agent_id,
         session_id=session_id,
         limit_count=min(MOST_LOOKED_AT * count, MOST_HITS),
     )
     recalling = Recalling(
-        store=store, query=query, user_id=user_id, agent_id=agent_id, now=now, shown=shown, session_id=session_id
+        store=store, asked=asked, user_id=user_id, agent_id=agent_id, now=now, shown=shown, session_id=session_id
     )
     return RecallExplained(state=state, reasons=await _judge_all(recalling, hits, found))
 
@@ -109,7 +109,7 @@ async def explain_recall(
 def _tell_state(question: str, policy: MemoryPolicy | None, *, has_folded: bool) -> RecallState:
     if policy is None or not policy.recall_enabled:
         return "off"
-    if asks_nothing(question):
+    if not find_asking(question):
         return "asks_nothing"
     return "on" if has_folded or policy.is_structured else "nothing_folded"
 
@@ -130,7 +130,7 @@ def _judge(
     key = RecallKey("message", hit.session_id, hit.seq)
     message = messages[key]
     entry = recalling.show_message(hit.session_id, message)
-    has = list_index_words(message.view.text, message.view.name or message.view.role, message.said_at)
+    has = read_index_words(message)
     return RecallReason(
         session=hit.session_id,
         seq=hit.seq,
@@ -139,7 +139,7 @@ def _judge(
         excerpt=entry.text,
         place=place,
         share=round(hit.score / best, 3),
-        missing=tuple(sorted(recalling.query.words - has)),
+        missing=tuple(sorted(recalling.query.words - has.text - has.around)),
         verdict=_find_verdict(recalling, key, messages, found),
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from everfold.core.dreams.topic_lines import show_topic
 from everfold.core.log.lines import holds_foreign
@@ -20,6 +21,7 @@ from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.recall.asking import Asked, find_asking, read_asked
 from everfold.core.recall.packing import (
     ENTRY_CHARS,
     USUAL_CAP,
@@ -34,7 +36,7 @@ from everfold.core.recall.recalling import (
     Recalled,
     RecallKey,
     fuse,
-    is_fitting,
+    join_topic,
     list_heard,
     rank_topics,
     recall_item,
@@ -43,9 +45,8 @@ from everfold.core.recall.recalling import (
 from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.substance import measure_substance
 from everfold.core.text.excerpts import make_excerpt
-from everfold.core.text.searching import MAX_QUESTION_CHARS, SearchQuery, index_text, is_question, plan_query
-from everfold.core.text.trivial_prompts import is_trivial
-from everfold.core.text.words import read_words
+from everfold.core.text.searching import SearchQuery, index_text, is_question
+from everfold.core.text.words import read_matter, read_words
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.sessions.search import MOST_HITS
@@ -126,11 +127,12 @@ async def recall_turn(
     Nothing is where recall is off, or the prompt asks for nothing. Without structured memory only the session's own
     messages are searched.
     """
-    if not policy.recall_enabled or asks_nothing(prompt):
+    question = find_asking(prompt) if policy.recall_enabled else ""
+    if not question:
         return RecallBlock()
     found = await recall(
         store,
-        prompt,
+        question,
         user_id=shown.session.user_id,
         agent_id=shown.session.agent_id,
         now=now,
@@ -141,11 +143,6 @@ async def recall_turn(
         session_id=None if policy.is_structured else shown.session.id,
     )
     return found.block
-
-
-def asks_nothing(prompt: str) -> bool:
-    """Whether a prompt has nothing that could be recalled for: assent, or words that are clear in their talk alone."""
-    return is_trivial(prompt) or not measure_substance(prompt[:MAX_QUESTION_CHARS])
 
 
 async def recall(  # noqa: PLR0913 - each says what is looked for
@@ -180,12 +177,13 @@ async def recall(  # noqa: PLR0913 - each says what is looked for
     """
     if not 1 <= limit_count <= MOST_HITS:
         raise InvalidInputError(f"recall gives 1 to {MOST_HITS} results, got {limit_count}")
-    query = plan_query(question)
+    asked = read_asked(question)
+    query = asked.query
     if not query.terms and not near:
         return Recall()
     recalling = Recalling(
         store=store,
-        query=query,
+        asked=asked,
         user_id=user_id,
         agent_id=agent_id,
         now=now,
@@ -209,13 +207,18 @@ class Recalling:
     """
 
     store: Store
-    query: SearchQuery
+    asked: Asked
     user_id: UserId
     agent_id: AgentId
     now: datetime
     shown: Shown | None
     session_id: SessionId | None = None
     topics: list[Topic] | None = None
+
+    @property
+    def query(self) -> SearchQuery:
+        """What is searched for."""
+        return self.asked.query
 
     async def search(self, limit_count: int) -> tuple[list[Recalled], ...]:
         """What words find, a list for each kind."""
@@ -259,12 +262,16 @@ class Recalling:
 
     async def _search_items(self, limit_count: int) -> list[Recalled]:
         found = await self.store.search_items(self.query, self.user_id, self.agent_id, limit_count=limit_count)
-        items = [item for item, _ in found if is_fitting(self.query, read_words(item.statement))]
+        items = [item for item, _ in found if self._is_met_by(item.statement)]
         return [recall_item(item, self.query) for item in items if self._may_show(item)]
 
     async def _search_topics(self) -> list[Recalled]:
         topics = rank_topics(self.query, await self._list_topics(), now=self.now)
-        return [entry for topic in topics if self._is_new(entry := recall_topic(topic, self.query))]
+        return [
+            entry
+            for topic in topics
+            if self._is_met_by(join_topic(topic)) and self._is_new(entry := recall_topic(topic, self.query))
+        ]
 
     async def _list_topics(self) -> list[Topic]:
         if self.topics is None:
@@ -289,6 +296,11 @@ class Recalling:
         topics = await self._list_topics() if ids else []
         entries = [recall_topic(topic) for topic in topics if topic.id in ids and topic.is_current(self.now)]
         return {entry.key: entry for entry in entries}
+
+    def _is_met_by(self, statement: str) -> bool:
+        """Whether words of memory are enough of the question's, and to the point."""
+        words = read_words(statement)
+        return self.asked.has_enough(words) and self.asked.is_met(words)
 
     def _may_show(self, item: Item) -> bool:
         return item.is_current(self.now) and self._is_new(recall_item(item))
@@ -335,10 +347,17 @@ class Recalling:
                     yield entry
 
     def fits(self, key: RecallKey, messages: Mapping[RecallKey, Message]) -> bool:
-        """Whether a message has enough of the question's words, with those before it that were found too."""
+        """Whether a message answers the question by its words and those of the messages before it that were found too.
+
+        By itself, as the reply to a question that does, or beside another message that does, with a word of its own.
+        """
         heard = [messages[one] for one in list_heard(key) if one in messages]
-        words = (list_index_words(one.view.text, one.view.name or one.view.role, one.said_at) for one in heard)
-        return is_fitting(self.query, *words)
+        words = [read_index_words(one) for one in heard]
+        if not self.asked.has_enough(set().union(*(one.text | one.around for one in words))):
+            return False
+        own, *before = [self.asked.is_met(one.text, one.around) for one in words]
+        is_reply = key._replace(seq=key.seq - 1) in messages and is_question(heard[1].view.text)
+        return own or (is_reply and before[0]) or (any(before) and self.asked.has_any(words[0].text | words[0].around))
 
     def _is_searched(self, key: RecallKey) -> bool:
         return self.session_id is None or (self.shown is not None and self.shown.is_own(key))
@@ -360,7 +379,24 @@ class Recalling:
         )
 
 
+class IndexWords(NamedTuple):
+    """What the index has of a message itself: the words of its text, and those of its speaker and its date."""
+
+    text: frozenset[str]
+    around: frozenset[str]
+
+
+def read_index_words(message: Message) -> IndexWords:
+    """The index words of a message."""
+    view = message.view
+    return IndexWords(_list_words(view.text), _list_words_around(view.name or view.role, message.said_at))
+
+
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def list_index_words(text: str, speaker: str, said_at: datetime) -> frozenset[str]:
-    """What the index has of a message itself: its words, its speaker and its date."""
-    return frozenset(index_text(text, speaker=speaker, said_at=said_at).own.split())
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(read_matter(text).split())
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_words_around(speaker: str, said_at: datetime) -> frozenset[str]:
+    return frozenset(index_text("", speaker=speaker, said_at=said_at).own.split())

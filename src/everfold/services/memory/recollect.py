@@ -23,6 +23,7 @@ from everfold.core.memory.records import (
     TurnMoment,
     TurnRecall,
 )
+from everfold.core.recall.asking import find_asking
 from everfold.core.recall.packing import squeeze_text
 from everfold.core.recall.snapshots import (
     RESERVE_CHARS_PER_TOKEN,
@@ -39,7 +40,7 @@ from everfold.errors import ConflictError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
-from everfold.services.memory.recall import Shown, asks_nothing
+from everfold.services.memory.recall import Shown
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.remembered import ChangedItems, SnapshotMoment
 from everfold.services.sessions.shown import load_shown, note_turn
@@ -266,8 +267,7 @@ class Recollector:
             return ""
         await load_shown(self.messages, live)  # the window reads them anyway, and the message is mostly among them
         messages = await live.load_messages(self.messages, [seq])
-        text = messages[seq].view.text
-        return "" if asks_nothing(text) else text
+        return find_asking(messages[seq].view.text)
 
     async def _recall(
         self, live: LiveSession, question: str, space_tokens: int, remembered: Sequence[str]
