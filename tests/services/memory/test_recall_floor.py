@@ -35,7 +35,7 @@ FILLER = (
     "Good morning! I had a great time today, thanks!|It was a really good idea, I had no idea.|Long time no talk, see you tomorrow!"
     "|What do you think of it?|I feel so happy that you like it, sounds fun!|Tell me more about it, I love to help.|你好\uff01今天天气很好\uff0c谢谢你。"
     "|昨日はとても楽しかったです。ありがとうございます。|안녕하세요! 오늘은 정말 좋아요.|Guten Morgen! Das war heute eine gute Idee, wie geht es dir?"
-    "|C'est une bonne idée, merci, à demain.|Es una buena idea, gracias, hasta mañana.|Сегодня очень хорошо, как дела?|I was up 23 times."
+    "|C'est une bonne idée, merci, à demain.|Es una buena idea, gracias, hasta mañana.|Сегодня очень хорошо, как дела?|I was up 23 times.|Is it true that you had a happy new year?|It was a great day."
 ).split("|")
 IDLE = (
     "Thanks, talk to you tomorrow!|Good morning! How are you today?|I really like that idea.|What's 17 times 23?|Oh wow, I had no idea."
@@ -43,6 +43,7 @@ IDLE = (
     "|Ah ha ha, yeah, JUST DOING IT!|Hey Caroline! How are you doing?|Thanks, Ida!|What's up?|Wow, that's amazing!|Have a great weekend!"
     "|Haha, that's so funny!|I totally agree with you.|That makes sense, thank you so much for your help.|How's it going today?"
     "|Good night, sleep well!|No worries, take your time.|Long time no see! What's new?|Let me think about it.|Convert 5 miles to km please"
+    "|Is that true?|Happy new year!|What day is it today?|LOL you made my day"
     "|Guten Morgen! Wie geht es dir heute?|Das ist eine gute Idee!|Bis morgen, danke!|Bonjour, comment ça va ?|C'est une bonne idée, merci."
     "|¿Qué tal hoy?|Hasta mañana, gracias.|Buona idea, grazie!|Tudo bem com você?|Hoe gaat het met je?|Как дела сегодня?|Спасибо, до завтра!"
     "|你好吗\uff1f|早上好\uff01|谢谢你\uff0c明天见\uff01|お元気ですか\uff1f|おはようございます。お元気ですか\uff1f|いいですね\uff01|안녕하세요! 잘 지내세요?|정말 고마워요!"

@@ -28,7 +28,8 @@ it, with their speaker's name and the words of the hits just before them, and 0.
 conversation. 0.25 keeps 0.51 of those; 0.34 loses 0.03 of the turns that answer. The bound is for long prompts.
 """
 _THIN_SHARE: Final = 2 / 3
-"""What an entry has at least of a question whose words are all thin, small numbers apart. Source: own choice: both of two, two of three."""
+"""What an entry has at least of a question whose words are all thin, small numbers apart. Source: own choice: both of two, two of three;
+one alone ("Is that true?") brings nothing back."""
 _SEVERAL: Final = 2
 
 
@@ -57,7 +58,8 @@ class Asked:
         """Whether index words are to the point: what was said, with its speaker and its day around it."""
         found = self._find(said)
         if not self.telling:
-            return sum(not word.isdigit() for word in found) >= math.ceil(_THIN_SHARE * len(self.query.words))
+            needed = max(_SEVERAL, math.ceil(_THIN_SHARE * len(self.query.words)))
+            return sum(not word.isdigit() for word in found) >= needed
         if not self.telling.isdisjoint(found):
             return True
         found |= self._find(around)

@@ -25,7 +25,8 @@ _THIN_WORDS: Final = """
     bit luck job work word doing going saying thinking looking trying getting talking guess hope wish believe agree
     appreciate understand help helpful mind care feel sound seem mean make wonder amaze awesome brilliant fantastic beautiful
     interesting funny hilarious incredible impressive exciting glad happy sad fun whats hows thats im ive ill ha hah heh
-    yay yea whoa woah ooh aww omg btw imo man guys dear friend everyone long both enough forward back thing stuff someone
+    yay yea whoa woah ooh aww omg btw imo man guys dear friend everyone long both enough forward back thing stuff someone day week
+    month year hour minute moment true real late reply quick
     der das ist und mit ein eine einen einer eines den dem von zu auf fur sich auch wird sind im noch nach bei ich du er sie
     es wir ihr mir mich dir dich uns euch mein meine meinen meiner dein deine oder aber nicht kein keine habe haben hast
     hatte kann kannst wie wo was wann wer wem wen welche welcher welches warum dass dann heute gestern sehr schon gute guter
