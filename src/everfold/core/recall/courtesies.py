@@ -91,11 +91,11 @@ _OTHERS: Final = re.compile(r"[\W_]+")
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def is_thin(chunk: str) -> bool:
+def is_thin(written: str) -> bool:
     """Whether a word as it is written says nothing of what a sentence is about."""
-    if is_trivial(chunk) or not measure_substance(chunk):
+    if is_trivial(written) or not measure_substance(written):
         return True
-    return all(map(_is_thin_word, read_words(chunk)))
+    return all(map(_is_thin_word, read_words(written)))
 
 
 def _is_thin_word(word: str) -> bool:
@@ -115,7 +115,7 @@ def is_courtesy(sentence: str) -> bool:
         return True
     if is_question(sentence):
         return False
-    telling = [chunk for chunk in sentence.split() if not is_thin(chunk)]
+    telling = [written for written in sentence.split() if not is_thin(written)]
     return not telling or (
         len(telling) == 1 and telling[0][0].isupper() and _OPENER.match(_plain(sentence)) is not None
     )
