@@ -15,7 +15,7 @@ from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.observation.activity import Activity, DayActivity
 from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import start_of_day
-from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId
+from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId, parse_agent
 from everfold.core.primitives.listing import require_page_size
 from everfold.errors import InvalidInputError
 from everfold.ports.browsing import SessionFigures
@@ -148,7 +148,7 @@ class Admin:
         if newest_first:
             records = await self.store.list_newest_sessions(
                 user_id=None if user is None else await self.users.read_id(user),
-                agent_id=None if agent is None else AgentId(agent),
+                agent_id=None if agent is None else parse_agent(agent),
                 before=None if after is None else SessionId(after),
                 limit_count=require_page_size(limit),
                 only=only,
@@ -156,7 +156,7 @@ class Admin:
         else:
             records = await self.store.list_sessions(
                 user_id=None if user is None else await self.users.read_id(user),
-                agent_id=None if agent is None else AgentId(agent),
+                agent_id=None if agent is None else parse_agent(agent),
                 after=None if after is None else SessionId(after),
                 limit_count=require_page_size(limit),
                 only=only,
@@ -218,7 +218,7 @@ class Admin:
             self.users,
             question,
             after=None if after is None else UserId(after),
-            agent_id=None if agent is None else AgentId(agent),
+            agent_id=None if agent is None else parse_agent(agent),
             limit_count=require_page_size(limit),
             only=choose_filter(roles=roles, since=since, until=until),
         )

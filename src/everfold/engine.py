@@ -16,7 +16,7 @@ from everfold.core.log.state import SessionState
 from everfold.core.log.transcripts import Transcript
 from everfold.core.memory.records import MemoryVersion
 from everfold.core.observation.events import Event
-from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId, parse_agent, require_short
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.primitives.old_names import refuse_old_names
@@ -151,7 +151,7 @@ class Everfold:
                     f"session {id}: give its id without `user`, `agent`, `session_key`, `new` and `beside`"
                 )
             is_as_it_was = (limit, system, tools) == (None, None, None)
-            return await self._open_known(SessionId(id), None if is_as_it_was else hold)
+            return await self._open_known(SessionId(require_short(id, "session id")), None if is_as_it_was else hold)
         parsed_key = parse_session_key(session_key)
         if beside:
             return await self._open_beside(user, agent, parsed_key, hold)
@@ -212,7 +212,7 @@ class Everfold:
     async def _find_current(self, user: str, agent: str, session_key: str) -> LiveSession | None:
         """The current session of a user and an agent under a session key, as it is."""
         user_id = await self._users.find_id(user)
-        agent_id = AgentId(_name(agent, "agent"))
+        agent_id = parse_agent(agent)
         return None if user_id is None else await self._opener.find_current(user_id, agent_id, session_key)
 
     def import_transcript(
@@ -225,7 +225,7 @@ class Everfold:
             BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
         """
         parse_user_reference(user)
-        agent_id = AgentId(_name(agent, "agent"))
+        agent_id = parse_agent(agent)
         imports = import_transcript(
             self._store,
             self._opener,
@@ -264,7 +264,7 @@ class Everfold:
         Raises:
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
         """
-        agent_id, key = AgentId(_name(agent, "agent")), f"{client}:{conversation}"
+        agent_id, key = parse_agent(agent), f"{client}:{conversation}"
         user_id = await self._users.ensure_id(user)
         name = name_transcript(key)
         hold = partial(hold_settings, limit=limit)
@@ -312,7 +312,7 @@ class Everfold:
         """List sessions in the order of their creation; `after` is the last id of the page before."""
         return await self._store.list_sessions(
             user_id=None if user is None else await self._users.read_id(user),
-            agent_id=None if agent is None else AgentId(agent),
+            agent_id=None if agent is None else parse_agent(agent),
             after=None if after is None else SessionId(after),
             limit_count=require_page_size(limit),
         )
@@ -347,7 +347,7 @@ class Everfold:
             self._store,
             question,
             user_id=await self._users.read_id(user),
-            agent_id=None if agent is None else AgentId(agent),
+            agent_id=None if agent is None else parse_agent(agent),
             limit_count=limit,
             only=choose_filter(roles=roles, since=since, until=until),
         )
@@ -366,7 +366,7 @@ class Everfold:
             InvalidInputError: the text names no user, or a name is empty.
             NotFoundError: no user has that name.
         """
-        agent_id = AgentId(_name(DEFAULT_AGENT if agent is None else agent, "agent"))
+        agent_id = parse_agent(DEFAULT_AGENT if agent is None else agent)
         return Memory(
             store=self._store,
             user_id=await self._users.find_id(user) or (await self._users.get(user)).id,
@@ -396,7 +396,7 @@ class Everfold:
             store=self._store,
             clock=self._clock,
             user_id=await self._users.propose_id(user),
-            agent_id=AgentId(_name(agent, "agent")),
+            agent_id=parse_agent(agent),
             store_user=lambda: self._users.ensure_id(user),
             stream=self._stream,
             actor=actor,
@@ -607,7 +607,7 @@ class Everfold:
 
     def _defaults_of(self, agent: str) -> SessionSettings:
         """What a new session of an agent holds: with structured memory, tokens are reserved for the snapshot."""
-        memory = self._memories.policy_of(AgentId(_name(agent, "agent")))
+        memory = self._memories.policy_of(parse_agent(agent))
         settings = self._defaults.settings_of(AgentId(agent))
         return replace(settings, policy=replace(settings.policy, snapshot_tokens=reserve_snapshot(memory)))
 
@@ -629,9 +629,3 @@ def _parse_bindings(bindings: Sequence[str]) -> list[Binding]:
     if isinstance(bindings, str):
         raise InvalidInputError(f"bindings must be a list of CHANNEL:ID, got the text {bindings!r}")
     return [parse_binding(binding) for binding in bindings]
-
-
-def _name(value: str, what: str) -> str:
-    if not value.strip():
-        raise InvalidInputError(f"the {what} must be a name that is not empty, got {value!r}")
-    return value

@@ -15,7 +15,7 @@ from everfold.core.log.responses import group_items
 from everfold.core.log.sdk_objects import SdkObject, require_message, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.titles import clean_title
-from everfold.core.primitives.ids import SessionId
+from everfold.core.primitives.ids import SessionId, require_short
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.core.windows.handing_over import MOST_CHARS, hand_over, hand_recalled
@@ -590,6 +590,8 @@ def _count(folds: Sequence[Fold]) -> list[Fold]:
 
 def _name_each(client_id: str | None, client_ids: Sequence[str | None] | None, count: int) -> list[str | None]:
     """The client ids of the messages of an append."""
+    if client_id is not None:
+        require_short(client_id, "client id")
     if client_ids is None:
         return [_name_in_batch(client_id, index, count) for index in range(1, count + 1)]
     names = list(client_ids) if isinstance(client_ids, list | tuple) else [None]
@@ -597,7 +599,7 @@ def _name_each(client_id: str | None, client_ids: Sequence[str | None] | None, c
         raise InvalidInputError(
             f"client_ids must be a list of one text or None for each of the {count} messages, without a client_id beside it"
         )
-    given = [name for name in names if name is not None]
+    given = [require_short(name, "client id") for name in names if name is not None]
     if len(set(given)) < len(given):
         twice = next(name for name in given if given.count(name) > 1)
         raise InvalidInputError(

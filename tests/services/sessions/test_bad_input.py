@@ -364,6 +364,39 @@ async def test_a_value_that_is_no_id_is_not_called_damage(
     assert await snapshot(session) == before
 
 
+LONG, WITH_NUL = "é" * 513, "a\0b"
+NAMED: dict[str, Callable[[Everfold, Session, str], Awaitable[object]]] = {
+    "a user": lambda engine, _, name: engine.session(user=name),
+    "an agent": lambda engine, _, name: engine.session(agent=name),
+    "an agent of a list": lambda engine, _, name: engine.list_sessions(agent=name),
+    "an agent of a page": lambda engine, _, name: engine.admin.browse_sessions(agent=name),
+    "a binding": lambda engine, _, name: engine.add_user("Ada", bindings=[f"mail:{name}"]),
+    "a session id": lambda engine, _, name: engine.session(id=name),
+    "a client id": lambda _, session, name: session.append(HELLO, client_id=name),
+    "a client id of a message": lambda _, session, name: session.append([HELLO, HELLO], client_ids=["m1", name]),
+}
+
+
+@pytest.mark.parametrize("name", [LONG, WITH_NUL], ids=["too long", "with a NUL"])
+@pytest.mark.parametrize("asked", NAMED.values(), ids=NAMED.keys())
+async def test_an_id_that_not_every_store_holds_is_refused(
+    engine: Everfold, session: Session, asked: Callable[[Everfold, Session, str], Awaitable[object]], name: str
+) -> None:
+    """A name of more than 512 characters, or with a NUL, is refused by its kind in every store, and changes nothing."""
+    before = await snapshot(session), await engine.list_users()
+    with pytest.raises(InvalidInputError, match="at most 512 characters and no NUL"):
+        await asked(engine, session, name)
+    assert (await snapshot(session), await engine.list_users()) == before
+
+
+async def test_the_longest_ids_are_taken(engine: Everfold) -> None:
+    """A user, an agent and a client id of 512 characters are held."""
+    name = LONG[:512]
+    session = await engine.session(user=name, agent=name)
+    assert await session.append([HELLO, HELLO], client_id=name) == [1, 2]
+    assert await session.append([HELLO, HELLO], client_id=name) == [1, 2]
+
+
 async def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     """A database in a folder that does not exist cannot be opened, and the folder is not made."""
     path = tmp_path / "nowhere" / "log.db"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from everfold.core.primitives.ids import UserId
+from everfold.core.primitives.ids import UserId, require_short
 from everfold.errors import InvalidInputError
 
 DEFAULT_NAME = "default"
@@ -96,9 +96,9 @@ def parse_user_reference(text: object) -> UserReference:
     """What a text names a user by.
 
     Raises:
-        InvalidInputError: it is no text, empty, the nil UUID, or no Unicode.
+        InvalidInputError: it is no text, empty, too long, the nil UUID, or no Unicode, or holds a NUL.
     """
-    name = _require_text(text, "the user must be a name that is not empty")
+    name = _require_text(text, "user", "the user must be a name that is not empty")
     if name == DEFAULT_NAME:
         return UserReference(kind="default", text=name)
     low = name.lower()
@@ -128,7 +128,9 @@ def parse_binding(text: str) -> Binding:
         InvalidInputError: a part is missing, the channel is no word in lower case, or the id of the channel `name` is
             none that could name a user.
     """
-    channel, _, own_id = _require_text(text, "a binding must be CHANNEL:ID, such as telegram:12345").partition(":")
+    channel, _, own_id = _require_text(
+        text, "binding", "a binding must be CHANNEL:ID, such as telegram:12345"
+    ).partition(":")
     if not _CHANNEL.fullmatch(channel) or not own_id.strip():
         raise InvalidInputError(
             f"a binding must be CHANNEL:ID, such as telegram:12345, the channel in lower case; got {text!r}"
@@ -189,9 +191,9 @@ def plan_users(entries: Sequence[UserEntry]) -> tuple[UserEntry, ...]:
     return tuple(planned)
 
 
-def _require_text(text: object, expected: str) -> str:
+def _require_text(text: object, what: str, expected: str) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InvalidInputError(f"{expected}, got {text!r}")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise InvalidInputError(f"{expected}; {text!r} holds half of a character")
-    return text
+    return require_short(text, what)

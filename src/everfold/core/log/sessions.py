@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from everfold.core.log.budget import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.log.prompts import Prompt
-from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.primitives.ids import MOST_ID_CHARS, AgentId, SessionId, UserId
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_json_tokens, estimate_text_tokens
 from everfold.errors import InvalidInputError
 
@@ -79,10 +79,6 @@ class SessionRecord:
     title: str = ""
 
 
-MOST_SESSION_KEY_CHARS: Final = 512
-"""How long a session key may be: thread ids of chat services and frameworks have under 200."""
-
-
 def parse_session_key(value: object) -> str:
     """A session key that is given; empty for None.
 
@@ -91,10 +87,10 @@ def parse_session_key(value: object) -> str:
     """
     if value is None:
         return ""
-    is_fit = isinstance(value, str) and bool(value.strip()) and len(value) <= MOST_SESSION_KEY_CHARS
+    is_fit = isinstance(value, str) and bool(value.strip()) and len(value) <= MOST_ID_CHARS
     if not is_fit or re.search("[\0\ud800-\udfff]", cast("str", value)):
         raise InvalidInputError(
-            f"the session key must be a text of 1 to {MOST_SESSION_KEY_CHARS} characters that is valid UTF-8, "
+            f"the session key must be a text of 1 to {MOST_ID_CHARS} characters that is valid UTF-8, "
             f"got {str(value)[:80]!r}"
         )
     return cast("str", value)

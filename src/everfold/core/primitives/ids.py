@@ -1,6 +1,8 @@
 """Ids, with a type for each kind, so that they are not confused."""
 
-from typing import NewType
+from typing import Final, NewType
+
+from everfold.errors import InvalidInputError
 
 SessionId = NewType("SessionId", str)
 
@@ -9,3 +11,31 @@ UserId = NewType("UserId", str)
 AgentId = NewType("AgentId", str)
 
 CompactionId = NewType("CompactionId", str)
+
+MOST_ID_CHARS: Final = 512
+"""How long an id, a name or a key that a caller chooses may be, in every store: thread ids of chat services and frameworks have under
+200, and an entry of PostgreSQL's indexes at most 2,704 bytes. Source: own choice; PostgreSQL's `BTMaxItemSize`."""
+
+
+def require_short(text: str, what: str) -> str:
+    """A text that the index of every store holds.
+
+    Raises:
+        InvalidInputError: it is longer than `MOST_ID_CHARS`, or holds a NUL, which PostgreSQL's texts do not have.
+    """
+    if len(text) > MOST_ID_CHARS or "\0" in text:
+        raise InvalidInputError(
+            f"the {what} must have at most {MOST_ID_CHARS} characters and no NUL; got {len(text):,} characters, {text[:40]!r}"
+        )
+    return text
+
+
+def parse_agent(text: str) -> AgentId:
+    """The agent that a caller names.
+
+    Raises:
+        InvalidInputError: it is blank or too long, or holds a NUL.
+    """
+    if not text.strip():
+        raise InvalidInputError(f"the agent must be a name that is not empty, got {text!r}")
+    return AgentId(require_short(text, "agent"))

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from everfold.admin import BrowsedSession, SessionWords
 from everfold.core.compaction.certificate import VerificationProblem
-from everfold.core.log.sessions import MOST_SESSION_KEY_CHARS, SessionRecord, SessionSettings
+from everfold.core.log.sessions import SessionRecord, SessionSettings
 from everfold.core.log.titles import MOST_TITLE_CHARS
+from everfold.core.primitives.ids import MOST_ID_CHARS
 from everfold.server.schemas.schema import Given, many, project, wrap
 from everfold.server.schemas.windows import SliceSchema, list_slices
 from everfold.services.forgetting.wipe import ErasedSession
@@ -36,7 +37,7 @@ class NewSession(Given):
     session_key: str | None = Field(
         default=None,
         min_length=1,
-        max_length=MOST_SESSION_KEY_CHARS,
+        max_length=MOST_ID_CHARS,
         description="One user and agent have a current session for each, such as for each thread. Default: the one without.",
         examples=["thread-42"],
     )
