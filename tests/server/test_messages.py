@@ -80,6 +80,17 @@ async def test_what_is_appended_reads_back_equal(admin: httpx2.AsyncClient, sess
     assert one["text"] == ODD[1]["content"]
 
 
+async def test_a_message_of_a_number_that_no_log_reaches_is_not_asked_for(
+    admin: httpx2.AsyncClient, session_id: str
+) -> None:
+    """It is told as the fault of the number in the path, to be read and to be erased, and the last number is only not found."""
+    path = f"/api/sessions/{session_id}/messages"
+    for far in (2**62 + 1, 10**30):
+        assert (await admin.get(f"{path}/{far}")).status_code == 422
+        assert (await admin.delete(f"{path}/{far}")).status_code == 422
+    assert (await admin.get(f"{path}/{2**62}")).status_code == 404
+
+
 async def test_messages_are_appended_all_or_none(admin: httpx2.AsyncClient, session_id: str) -> None:
     """When one of several messages is none, nothing is stored, and the answer says what was wrong."""
     wrong: list[object] = [{"role": "nobody", "content": "x"}, "text", None, {"content": "x"}, []]

@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.support.cutting import SilentWay
 
 import everfold
-from everfold.adapters.postgres.connections import DEADLINES, add_deadlines
+from everfold.adapters.postgres.connections import DEADLINES, add_parameters
 from everfold.adapters.postgres.replicas import PostgresReplicas
 from everfold.errors import StoreUnavailableError
 from everfold.testing.kit.builders import user
@@ -69,6 +69,6 @@ async def test_what_servers_tell_each_other_goes_on_after_a_dead_connection(way:
 def test_the_url_sets_other_times(way: SilentWay) -> None:
     """A time that the url names is the url's; the others are ours."""
     given = {"tcp_user_timeout": "60000", "keepalives_idle": "60"}
-    asked = conninfo_to_dict(add_deadlines(f"{way.url}?{urlencode(given)}"))
+    asked = conninfo_to_dict(add_parameters(f"{way.url}?{urlencode(given)}"))
     ours = {name: str(value) for name, value in DEADLINES.items()}
-    assert asked == {**conninfo_to_dict(way.url), **ours, **given}
+    assert asked == {**conninfo_to_dict(way.url), **ours, **given, "client_encoding": "UTF8"}

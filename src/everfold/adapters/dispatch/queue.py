@@ -29,7 +29,7 @@ from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
-from everfold.adapters.postgres.connections import add_deadlines
+from everfold.adapters.postgres.connections import add_parameters
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.errors import StoreError, StoreUnavailableError
 from everfold.ports.dispatch import DoJob, OnError
@@ -271,7 +271,7 @@ async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
     try:
         await asyncio.to_thread(_migrate, url)
         connector = PsycopgConnector(
-            conninfo=add_deadlines(url),
+            conninfo=add_parameters(url),
             kwargs={"options": _add_options(url)},
             min_size=1,
             max_size=MOST_CONNECTIONS,
@@ -320,7 +320,7 @@ def _migrate(url: str) -> None:
     """
     files = resources.files(_MIGRATIONS).iterdir()
     known = sorted(file.name for file in files if file.name.endswith(".sql"))
-    with psycopg.connect(url, options=_add_options(url)) as connection:
+    with psycopg.connect(add_parameters(url), options=_add_options(url)) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
         done = _list_done(connection)
         missing = [name for name in known if name not in done]

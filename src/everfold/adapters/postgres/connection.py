@@ -22,7 +22,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from everfold.adapters.postgres.words import PostgresWords
 from everfold.adapters.sql.database import Bound, OwnerKeys, Row, SqlValue
-from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
+from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_among, unfit_row, unfit_value
 from everfold.adapters.sql.places import Places
 from everfold.adapters.sql.queries import load_queries
 from everfold.errors import (
@@ -41,6 +41,9 @@ LOCK_TIMEOUT_MS = 5_000
 """How long a write waits for another one. Source: docs/adr/0002; as long as a person waits before they ask."""
 
 OPTIONS = f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC"
+
+_UNFIT = (*UNFIT, errors.DataError, errors.ProgramLimitExceeded)
+"""What the driver and the server raise for a value that does not fit; the last of them for one that is too long for an index."""
 
 _COMMENT = re.compile(r"^\s*--.*$\n?", re.MULTILINE)
 _NAMED = re.compile(r"(?<![:\w]):(\w+)")
@@ -104,13 +107,16 @@ class Database:
         """Execute several named queries before the answer of the first is read."""
         if not asked:
             return []
-        with self.connection.pipeline():
-            return [self._execute(name, values, is_binary=is_binary) for name, values in asked]
+        try:
+            with self.connection.pipeline():
+                return [self._execute(name, values, is_binary=is_binary) for name, values in asked]
+        except _UNFIT as error:  # of an earlier one than the last, as its answer is read
+            raise unfit_among(asked, error) from error
 
     def _execute(self, name: str, values: Mapping[str, SqlValue], *, is_binary: bool) -> psycopg.Cursor[TupleRow]:
         try:
             return self.connection.execute(self.queries[name], values, binary=is_binary)
-        except (*UNFIT, errors.DataError) as error:
+        except _UNFIT as error:
             raise unfit_value(name, values, error) from error
 
     def run(self, name: str, **values: SqlValue) -> int:
@@ -124,7 +130,7 @@ class Database:
     def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
         if rows:
-            with self.connection.cursor() as cursor:
+            with self._filling(name, rows) as cursor:
                 cursor.executemany(self.queries[name], rows)
 
     def insert(self, name: str, **values: SqlValue) -> int:
@@ -136,9 +142,17 @@ class Database:
         """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
         if not rows:
             return []
-        with self.connection.cursor() as cursor:
+        with self._filling(name, rows) as cursor:
             cursor.executemany(self.queries[name], rows, returning=True)
             return [cast("int", row[0]) for result in cursor.results() for row in result.fetchall()]
+
+    @contextmanager
+    def _filling(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> Iterator[psycopg.Cursor[TupleRow]]:
+        try:
+            with self.connection.cursor() as cursor:
+                yield cursor
+        except _UNFIT as error:
+            raise unfit_row(name, rows, error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -292,7 +306,7 @@ def _translate(path: str, error: psycopg.Error) -> EverfoldError:
             return StoreUnavailableError(text, path=path)
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return CorruptStoreError(f"{path} is damaged ({_told(error)}); restore it from a backup", path=path)
-        case errors.DataError():
+        case errors.DataError() | errors.ProgramLimitExceeded():
             return InvalidInputError(f"{path}: a value does not fit ({_told(error)})", path=path)
         case psycopg.OperationalError():
             return StoreUnavailableError(

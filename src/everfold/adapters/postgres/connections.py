@@ -61,7 +61,7 @@ class PostgresConnections(Connections):
         self._drained_at = 0.0
         self._databases: WeakKeyDictionary[Connection, Database] = WeakKeyDictionary()
         self._pool = ConnectionPool(
-            add_deadlines(url),
+            add_parameters(url),
             kwargs={"autocommit": True, "options": add_options(url)},
             min_size=1,
             max_size=MOST_CONNECTIONS,
@@ -73,7 +73,7 @@ class PostgresConnections(Connections):
         self._threads = ThreadPoolExecutor(MOST_CONNECTIONS, thread_name_prefix="everfold-postgres")
         try:
             with translated(self.path):
-                with psycopg.connect(add_deadlines(url), autocommit=True) as connection:
+                with psycopg.connect(add_parameters(url), autocommit=True) as connection:
                     migrate(Database(connection, self.path))
                 self._pool.open()
         except BaseException:
@@ -184,10 +184,11 @@ def add_options(url: str) -> str:
     return f"{OPTIONS} {given}" if given else OPTIONS
 
 
-def add_deadlines(url: str) -> str:
-    """How to connect to a url, with our `DEADLINES` for what it does not set."""
+def add_parameters(url: str) -> str:
+    """How to connect to a url: with our `DEADLINES` for what it does not set, and in UTF-8, which has every character."""
     given = _read(url)
-    return make_conninfo(url, **{name: value for name, value in DEADLINES.items() if name not in given})
+    deadlines = {name: value for name, value in DEADLINES.items() if name not in given}
+    return make_conninfo(url, **deadlines, client_encoding="UTF8")
 
 
 def _read(url: str) -> Mapping[str, object]:

@@ -79,7 +79,10 @@ def tend(url: str, planned: Tending) -> None:
     An index that the server did not finish is not used, and is dropped and made again the next time.
     """
     options = "-c statement_timeout=0 -c lock_timeout=0"
-    with suppress(psycopg.Error), psycopg.connect(url, autocommit=True, options=options) as connection:
+    with (
+        suppress(psycopg.Error),
+        psycopg.connect(url, autocommit=True, options=options, client_encoding="UTF8") as connection,
+    ):
         [(is_ours,)] = connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEXING_KEY,)).fetchall()
         if not is_ours:
             return

@@ -18,7 +18,7 @@ from uuid import uuid4
 import psycopg
 
 from everfold.adapters.postgres.connection import Database, translated
-from everfold.adapters.postgres.connections import add_deadlines, add_options, hide
+from everfold.adapters.postgres.connections import add_options, add_parameters, hide
 from everfold.errors import ConflictError
 from everfold.ports.replicas import SharedSettings
 
@@ -149,7 +149,7 @@ class _Line:
             raise
 
     def _open(self) -> Database:
-        connection = psycopg.connect(add_deadlines(self._url), autocommit=True, options=add_options(self._url))
+        connection = psycopg.connect(add_parameters(self._url), autocommit=True, options=add_options(self._url))
         if self._channel is not None:
             connection.execute(f"LISTEN {self._channel}")
         return Database(connection, self._path)

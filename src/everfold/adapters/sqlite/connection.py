@@ -25,7 +25,7 @@ import apsw
 
 from everfold.adapters.sql.codec import to_micros
 from everfold.adapters.sql.database import Bound, OwnerKeys, Row, SqlValue
-from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_value
+from everfold.adapters.sql.faults import DAMAGED, UNFIT, damaged_row, unfit_row, unfit_value
 from everfold.adapters.sql.packed_messages import sql_pack_message
 from everfold.adapters.sql.packing import sql_deflate, sql_pack_row, sql_unpack_row
 from everfold.adapters.sql.queries import load_migrations, load_queries
@@ -165,7 +165,10 @@ class Database:
 
     def run_each(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> None:
         """Execute a named query once for each row of bindings, in order."""
-        self.connection.executemany(self.queries[name], rows)
+        try:
+            self.connection.executemany(self.queries[name], rows)
+        except UNFIT as error:
+            raise unfit_row(name, rows, error) from error
 
     def insert(self, name: str, **values: SqlValue) -> int:
         """Execute a named query that inserts one row, and give its key; 0 where the query inserts none.

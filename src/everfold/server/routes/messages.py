@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from starlette.exceptions import HTTPException
 
+from everfold.core.log.sessions import NO_END
 from everfold.server.access import AnyKey, Context, OfSession, OfTurn
 from everfold.server.answers import LargeAnswer
 from everfold.server.routing import Fields, make_router
@@ -28,7 +29,7 @@ from everfold.services.forgetting.retract import Retracted
 
 router = make_router("messages")
 
-Seq = Annotated[int, Path(ge=1, description="The message's number.", examples=[17])]
+Seq = Annotated[int, Path(ge=1, le=NO_END, description="The message's number.", examples=[17])]
 
 
 @router.post("/api/sessions/{session}/messages", response_model=AppendedSchema, status_code=201)
