@@ -109,8 +109,8 @@ class Database:
             return []
         try:
             with self.connection.pipeline():
-                return [self._execute(name, values, is_binary=is_binary) for name, values in asked]
-        except _UNFIT as error:  # of an earlier one than the last, as its answer is read
+                return [self.connection.execute(self.queries[name], values, binary=is_binary) for name, values in asked]
+        except _UNFIT as error:  # may come with a later query than the one whose answer it is
             raise unfit_among(asked, error) from error
 
     def _execute(self, name: str, values: Mapping[str, SqlValue], *, is_binary: bool) -> psycopg.Cursor[TupleRow]:
