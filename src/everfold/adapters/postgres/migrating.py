@@ -99,8 +99,8 @@ def _held(database: Database, name: str) -> StoreUnavailableError:
     rows = database.connection.execute(_HOLDERS).fetchall()
     pids = ", ".join(str(pid) for (pid,) in rows) or "unknown"
     return StoreUnavailableError(
-        f"{database.path}: migration {name} has waited {WAIT_SECS:g} seconds for a lock that another transaction holds, a backup "
-        f"for example (server processes that hold locks: {pids}); it has changed nothing: open the store again when it has ended",
+        f"{database.path}: migration {name} has waited {WAIT_SECS:g} seconds for the locks of a backup or another transaction "
+        f"(processes {pids}) and changed nothing; open the store again after its end",
         path=database.path,
     )
 
