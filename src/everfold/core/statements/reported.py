@@ -11,9 +11,10 @@ Source: own grammar of eleven languages, tuned on tests/data/others_words.jsonl.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from everfold.core.statements.quotations import Quotation, is_own_quote
 from everfold.core.statements.rules import list_word_set
@@ -151,11 +152,14 @@ _GREETING: Final = re.compile(
 )
 _LIST_ITEM: Final = re.compile(r"[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])[ \t]")
 _RETURN: Final = re.compile(
-    r"\s*(?:(?:but|so|anyway|however|well|still|aber|also|mais|pero|ma|mas|maar|но),? (?:i|we|ich|wir|je|yo|io|eu|ik|я)\b|personally|as for me|for my part"
+    r"[^\S\n]*(?:(?:but|so|anyway|however|well|still|aber|also|mais|pero|ma|mas|maar|но),? (?:i|we|ich|wir|je|yo|io|eu|ik|я)\b|personally|as for me|for my part"
     r"|i (?:disagree|don't agree|do not agree|told (?:him|her|them)|answered|replied)|my (?:own )?(?:view|opinion|answer|preference)|ich (?:sehe das|finde|dagegen))",
     re.IGNORECASE,
 )
-_SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f]+[\"'\u201d)]*(?:[ \t]+|$)|[\u3002\uff01\uff1f]")
+_SENTENCE_END: Final = re.compile(
+    r"[.!?\u3002\uff01\uff1f]+[\"'\u201d)]*(?:[ \t]+|$)|[\u3002\uff01\uff1f]", re.MULTILINE
+)
+_ends_line: Final = re.compile(r"[^\S\n]*(?:\n|\Z)").match
 _SHORT_WORDS: Final = 3
 """Who reports so few words ("Anna said: yes.") goes on in his own."""
 _LEAST_HANDED_CHARS: Final = 400
@@ -163,6 +167,13 @@ _LEAST_HANDED_LINES: Final = 3
 """From this length on a text below a request that does not end in a colon is what was handed over."""
 _WHOLE_SENTENCE: Final = re.compile("[.!?\u3002\uff01\uff1f](?:\\s|\\W*$)")
 _CLAUSE_BEGIN: Final = re.compile(r"(?:^|[.!?:\uff1a\u3002\uff01\uff1f\n])[ \t]*$")
+
+
+class _Stops(NamedTuple):
+    """Where in a text sentences end, and behind which of them the writer goes on in his own words; both rise."""
+
+    ends: list[int]
+    returns: list[int]
 
 
 def list_reported(text: str, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Iterator[Span]:
@@ -173,22 +184,37 @@ def list_reported(text: str, quotations: Sequence[Quotation], marked: Sequence[S
         quotations: What `list_quotations` gives for it.
         marked: The spans that are told by marks; what is handed over and marked ends where the marks do.
     """
-    for mark in _list_marks(text):
-        yield _measure_report(text, mark, quotations, marked)
+    yield from _list_colons(text, quotations, marked)
     for at in _list_requests(text):
         yield _measure_block(text, at, quotations, marked)
     yield from _list_cited(text, quotations)
 
 
-def _list_marks(text: str) -> Iterator[int]:
-    """Where each report that ends in a colon ends."""
+def _list_colons(text: str, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Iterator[Span]:
+    """What the reports that end in a colon report. A colon on a line that is reported already adds nothing to it."""
+    stops: _Stops | None = None
+    covered = 0
     for mark in _COLON.finditer(text):
+        at = mark.end()
+        if at < covered and (covered == len(text) or not _ends_line(text, at)):
+            continue
         words = _read_clause(text, mark.start())
         if reports(words) or hands_over(words):
-            yield mark.end()
+            stops = stops or _list_stops(text)
+            span = _measure_report(text, at, quotations, marked, stops)
+            if span[0] == at and _find_at(at, quotations) is None:  # behind a quotation the line goes on
+                covered = max(covered, span[1])
+            yield span
     if not text.isascii():
-        yield from (found.end() for found in _WIDE_REPORT.finditer(text) if not _WIDE_SELF.match(found["who"]))
-        yield from (found.end() for found in _WIDE_HANDED.finditer(text))
+        for at in _list_wide_marks(text):
+            stops = stops or _list_stops(text)
+            yield _measure_report(text, at, quotations, marked, stops)
+
+
+def _list_wide_marks(text: str) -> Iterator[int]:
+    """Where each report in a script without blanks between words ends in a colon."""
+    yield from (found.end() for found in _WIDE_REPORT.finditer(text) if not _WIDE_SELF.match(found["who"]))
+    yield from (found.end() for found in _WIDE_HANDED.finditer(text))
 
 
 def _read_clause(text: str, end: int) -> list[str]:
@@ -280,7 +306,14 @@ def _list_requests(text: str) -> Iterator[int]:
         at = text.find("\n", at + 1)
 
 
-def _measure_report(text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Span:
+def _list_stops(text: str) -> _Stops:
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    return _Stops(ends, [at for at in ends if _RETURN.match(text, at)])
+
+
+def _measure_report(
+    text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span], stops: _Stops
+) -> Span:
     """What a report that ends at a place reports: a quotation, the rest of the line, or all that follows."""
     end = text.find("\n", start)
     end = len(text) if end < 0 else end
@@ -288,7 +321,7 @@ def _measure_report(text: str, start: int, quotations: Sequence[Quotation], mark
         return _measure_block(text, end, quotations, marked)
     at = start + len(text[start:end]) - len(text[start:end].lstrip())
     quoted = _find_at(at, quotations)
-    return quoted or (start, _find_return(text, start, end))
+    return quoted or (start, _find_return(text, start, end, stops))
 
 
 def _measure_block(text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Span:
@@ -305,12 +338,20 @@ def _find_at(at: int, quotations: Sequence[Quotation]) -> Span | None:
     return next(((one.start, one.end) for one in quotations if one.start == at), None)
 
 
-def _find_return(text: str, start: int, end: int) -> int:
+def _find_return(text: str, start: int, end: int, stops: _Stops) -> int:
     """Where on a line who reports goes on in his own words; its end where he does not."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, start, end)]
-    if ends and len(text[start : ends[0]].split()) <= _SHORT_WORDS:
-        return ends[0]
-    return next((at for at in ends if _RETURN.match(text, at, end)), end)
+    first = _find_next(stops.ends, start)
+    if first is None or first > end:
+        return end
+    if len(text[start:first].split()) <= _SHORT_WORDS:
+        return first
+    return min(_find_next(stops.returns, start) or end, end)
+
+
+def _find_next(places: Sequence[int], start: int) -> int | None:
+    """The first of rising places behind another."""
+    at = bisect_right(places, start)
+    return places[at] if at < len(places) else None
 
 
 def _is_handed(rest: str) -> bool:

@@ -1,4 +1,6 @@
-from everfold.core.log.appending import AppendPlan, plan_append
+import pytest
+
+from everfold.core.log.appending import AppendPlan, plan_append, plan_append_stepwise
 from everfold.core.log.messages import Message
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.json_values import JsonObject
@@ -48,3 +50,15 @@ def test_what_stands_behind_a_message_that_changes_its_size_is_settled() -> None
     assert [sums[seq] for seq in (1, 2, 3, 4)] == [
         sum(messages[at].tokens for at in range(1, seq + 1)) for seq in (1, 2, 3, 4)
     ]
+
+
+@pytest.mark.parametrize(("chars", "slices"), [(10, 3), (3_000, 20), (9_000, 60)])
+def test_a_batch_pauses_after_so_many_bytes_too(chars: int, slices: int) -> None:
+    """A batch of long messages pauses oftener than one of short messages, and places every message."""
+    state = SessionState()
+    batch = [incoming(user(f"{at} " + "x" * chars)) for at in range(60)]
+    budget = budget_of(session_record().settings, state)
+    steps = plan_append_stepwise(state, batch, budget, step={}, session="ses_1")
+    assert sum(1 for _ in steps) == 2 * slices - 1, "between the slices placed, and after each slice indexed"
+    placed = plan_append(state, batch, budget, step={}, session="ses_1").appended
+    assert [one.message.view.text for one in placed] == [item.view.text for item in batch]

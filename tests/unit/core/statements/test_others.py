@@ -18,6 +18,7 @@ from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonObject
+from everfold.core.statements import reported
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.others import PASTE_CHARS, blank_mentions, find_others
 from everfold.core.statements.reading import find_extract_lines
@@ -142,6 +143,31 @@ def test_spans_are_rising_apart_and_within(text: str) -> None:
         assert text[line.start : line.start + len(line.quote)] == line.quote
         is_foreign = any(low <= line.start < high for low, high in spans)
         assert not (is_foreign and line.origin == "user" and line.standing)
+
+
+@pytest.mark.parametrize("piece", ["a said: ", "Anna said: it is four bar. Bo told me: fine, and so on it goes. "])
+def test_many_reports_on_a_line_cost_what_their_length_does(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many reports a line has, its sentences are looked for once."""
+    looked: list[int] = []
+    plain = reported._list_stops
+
+    def count(text: str) -> reported._Stops:
+        looked.append(len(text))
+        return plain(text)
+
+    monkeypatch.setattr(reported, "_list_stops", count)
+    text = piece * (PASTE_CHARS // len(piece))
+    assert find_others(text)
+    assert looked == [len(text)]
+
+
+def test_behind_a_report_of_a_quotation_the_line_goes_on() -> None:
+    """A report behind a reported quotation is one of its own, and so are the writer's words between them."""
+    text = 'My boss wrote:"never deploy again, please." I prefer tea. Anna said: always take the train home.'
+    assert [text[low:high] for low, high in find_others(text)] == [
+        '"never deploy again, please."',
+        " always take the train home.",
+    ]
 
 
 @given(st.text(max_size=80), st.sampled_from(["> {}", "```\n{}\n```", "<file>\n{}\n</file>"]))
