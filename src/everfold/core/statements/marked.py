@@ -42,6 +42,19 @@ _HEADER_LINES: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """Two lines of a mail's head, one after the other."""
+_HEAD: Final = re.compile(
+    rf"(?:[ \t*>]*(?:{_HEADERS}|\w+(?:-\w+)+)\**[ \t]?[:\uff1a][^\n]*(?:\n|\Z)(?:[ \t]+\S[^\n]*(?:\n|\Z))*)+",
+    re.IGNORECASE,
+)
+_HEAD_END: Final = re.compile(r"[ \t>]*(?:\n|\Z)")
+_SENDER: Final = re.compile(
+    r"^[ \t*>]*(?:From|Von|De|Da|Van|От|Od|Från|Fra|差出人|发件人|보낸 ?사람)\**[ \t]?[:\uff1a]",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SUBJECT: Final = re.compile(
+    r"^[ \t*>]*(?:Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp|Тема|Temat|Ämne|Emne|件名|主题|제목)\**[ \t]?[:\uff1a]",
+    re.MULTILINE | re.IGNORECASE,
+)
 _FORWARD: Final = re.compile(
     r"^[ \t>*]*(?:-{2,}[ \t]*(?!end)(?:Original|Forwarded|Weitergeleitete|Ursprüngliche|Message transféré|Message d'origine|Mensaje"
     r"|Messaggio|Mensagem|Doorgestuurd|Oorspronkelijk|Пересылаемое|Исходное|転送|元の|转发|原始|전달|원본)[^\n]{0,60}"
@@ -61,6 +74,18 @@ _NAME_FIRST: Final = re.compile(
     r"^[ \t]*[^\W\d_][^\n:<>\[\](){}.,;!?\"]{0,23}[ ]?[,(\[]?[ ]?(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ ])?\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[AaPp][Mm])?[)\]]?(?::|[ \t]*$)",
     re.MULTILINE,
 )
+_BELOW: Final = re.compile(r"\s*\n[ \t]*(?=\S)")
+_LABELS: Final = list_word_set(
+    "rule note todo tip hint example rules notes regel notiz hinweis règle remarque regla nota regola"
+    " monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun"
+    " montag dienstag mittwoch donnerstag freitag samstag sonntag"
+    " lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
+    " lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
+    " понедельник вторник среда четверг пятница суббота воскресенье"
+)
+"""What stands before a colon or a time without being who speaks: labels, and the days of a week's plan."""
+_ASKING: Final = frozenset(("q", "a"))
+"""One who asks himself, where nobody else speaks."""
 _STAMP: Final = re.compile(r"^[ \t]*\[?(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ T])?\d{1,2}:\d\d", re.MULTILINE)
 _LEAST_STAMPED: Final = 2
 _INDENTED: Final = re.compile(r"[:?\uff1a\uff1f][ \t]*\n[ \t]*\n((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n)+)")
@@ -119,12 +144,30 @@ def _list_quoted_lines(text: str) -> Iterator[Span]:
 
 
 def _list_mails(text: str) -> Iterator[Span]:
-    starts = [found.start() for mark in (_HEADER_LINES, _FORWARD) if (found := mark.search(text)) is not None]
+    forward = _FORWARD.search(text)
+    starts = [at for at in (forward and forward.start(), _find_head(text)) if at is not None]
     if not starts:
         return
     start = min(starts)
     ends = [found.end() for found in _FORWARD_END.finditer(text, start)]
     yield start, ends[-1] if ends else len(text)
+
+
+def _find_head(text: str) -> int | None:
+    """Where a mail's head begins; a list of fields, such as those of a journey, is none."""
+    at = 0
+    while (found := _HEADER_LINES.search(text, at)) is not None:
+        head = _HEAD.match(text, found.start())
+        if head is not None and _is_mail(head):
+            return found.start()
+        at = max(found.end(), head.end() if head else 0)
+    return None
+
+
+def _is_mail(head: re.Match[str]) -> bool:
+    """Whether lines like a mail's head have an address, a sender and a subject, or a blank line below."""
+    is_named = _SENDER.search(head[0]) is not None and _SUBJECT.search(head[0]) is not None
+    return "@" in head[0] or is_named or _HEAD_END.match(head.string, head.end()) is not None
 
 
 def _list_chats(text: str) -> Iterator[Span]:
@@ -136,12 +179,23 @@ def _list_chats(text: str) -> Iterator[Span]:
     if spoken:
         end = text.find("\n\n", spoken[-1].end())
         yield spoken[0].start(), end if end >= 0 else len(text)
-    timed = list(_NAME_FIRST.finditer(text))
+    timed = [one for one in _NAME_FIRST.finditer(text) if _is_turn(text, one)]
     if len(timed) >= _LEAST_STAMPED:
         end = text.find("\n\n", timed[-1].end())
         yield timed[0].start(), end if end >= 0 else len(text)
 
 
+def _is_turn(text: str, stamp: re.Match[str]) -> bool:
+    """Whether a name with the time behind it has text, and is no entry of a week's plan."""
+    if _LABELS.isdisjoint(stamp[0].lower().split()[:1]):
+        below = _BELOW.match(text, stamp.end())
+        return stamp[0].endswith(":") or (below is not None and _NAME_FIRST.match(text, below.end()) is None)
+    return False
+
+
 def _take_turns(names: Sequence[str]) -> bool:
-    """Whether at least two names come back after one another."""
+    """Whether at least two names come back after one another; words that label what one says are no names."""
+    names = [name for name in names if name not in _LABELS]
+    if set(names) == _ASKING:
+        return False
     return len(set(names)) > 1 and sum(names.count(name) > 1 for name in set(names)) > 1
