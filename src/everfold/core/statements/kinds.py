@@ -75,6 +75,30 @@ class StrengthRule(NamedTuple):
     needles: str = ""
 
 
+Lifting = Literal["allows", "relieves", "drops"]
+"""What a statement does to a rule. `allows`: what was forbidden. `relieves`: from what was asked. `drops`: any rule of a thing."""
+
+
+class LiftingRule(NamedTuple):
+    """One row: a wording that lifts a rule.
+
+    Attributes:
+        lifting: What it does.
+        pattern: Of a clause in lower case, to its end; `what` is what the rule is about.
+        example: A sentence of which this is the first row that holds.
+        what: What it then finds.
+        stands: Whether the wording alone makes a sentence a standing instruction.
+        is_english: Whether it is English.
+    """
+
+    lifting: Lifting
+    pattern: str
+    example: str
+    what: str
+    stands: bool = True
+    is_english: bool = True
+
+
 class DenialRule(NamedTuple):
     """One row: what makes a sentence that a rule of a kind finds none of the kind after all.
 

@@ -125,7 +125,7 @@ in a name of twelve. Source: own count over 300 random texts of letters for each
 _NO_PASSWORD: Final = re.compile(
     r"(?:.*(?:ed|ing|able|ible|ly)|wrong|lost|gone|right|correct|secure|safe|strong|weak|unknown|missing|invalid|valid|empty|short|public"
     r"|private|secret|broken|stolen|hidden|written|known|different|simple|complex|impossible|terrible|important|sensitive|stale|unique|useless|"
-    r"something|nothing|everything|working|temporary|permanent|incorrect|insecure|crucial|perfect|better|longer|shorter|always|never|still|already)",
+    r"temporary|permanent|incorrect|insecure|crucial|perfect|better|longer|shorter|always|never|still|already)",
     re.IGNORECASE,
 )
 """What is said of a password in one word."""

@@ -2,8 +2,11 @@
 
 import pytest
 
-from everfold.core.replacement.lifted_rules import RULES, LiftingRule, list_lifted
+from everfold.core.replacement.lifted_rules import list_lifted
 from everfold.core.replacement.replacement import is_marked, replaces
+from everfold.core.statements.kinds import EXPLICIT, LiftingRule
+from everfold.core.statements.rule_tables.lifting import LIFTING
+from everfold.core.statements.strengths import measure_strength
 
 _PAIRS = (
     ("Never use emojis.", "You can use emojis again."),
@@ -24,7 +27,13 @@ _PAIRS = (
 )
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
+@pytest.mark.parametrize("rule", [row for row in LIFTING if row.stands], ids=lambda rule: rule.example)
+def test_a_wording_that_stands_binds_as_a_rule(rule: LiftingRule) -> None:
+    """What lifts a rule by its wording alone is a standing instruction of full strength."""
+    assert measure_strength("constraint", rule.example) == EXPLICIT
+
+
+@pytest.mark.parametrize("rule", LIFTING, ids=lambda rule: rule.example)
 def test_each_row_finds_its_example(rule: LiftingRule) -> None:
     """A row reads from its example what the example lifts, and no row before it does."""
     ((lifting, words),) = list_lifted(rule.example)[-1:]

@@ -10,6 +10,7 @@ Source: own grammar of orders, tuned on the dev splits of tests/data/statements.
 from typing import Final
 
 from everfold.core.statements.kinds import StrengthRule
+from everfold.core.statements.rule_tables.lifting import join_standing
 from everfold.core.statements.rule_tables.spanish import NEGATED
 
 _SUBJECT: Final = r"(?:you|i|we|he|she|they|my|our|a|an|the|any|some\w+|any\w+|no ?one|nobody)"
@@ -31,9 +32,6 @@ _TELLING: Final = (
 )
 _VERB: Final = rf"(?!{_TELLING})[a-z]{{2,}} (?:the|an?|my|me|it|them|him|her|us|our|that|this|these|those|no|all|only|your|any|every|each|both|first|\d+)\b"
 """A word that is followed as a verb is, and is none of those that begin a clause that tells something."""
-_LIFTED: Final = r"(?:(?:ok|okay|so|and|but|well|actually|now|yes|no|also|btw|by the way|please|alright|scrap that|scratch that),? )*"
-_END: Final = r"(?=[,.;!]|$)"
-_VOIDED: Final = r"(?:forget|drop|scrap|ignore|lift|cancel|remove|delete|disregard|undo|revoke|withdraw)"
 
 _NOW: Final = (
     r"(?:from (?:now|today|tomorrow|here) on(?:wards?)?|from (?:today|tomorrow)|in (?:the )?future|going forward)"
@@ -160,21 +158,15 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=3,
-        cues="again anymore more:any_more longer:no_longer longer:any_longer fine:now ok:now okay:now allowed:now",
-        pattern=rf"{{open}}{_LIFTED}(?:you|we) (?:can|may|are (?:allowed|free|welcome) to) (?!(?:do|say) (?:it|this|that)\b|try\b|see\b|be\b|have\b|\w+ again\b)[^,;?]+ again{_END}|{{open}}{_LIFTED}(?:it's|it is|that's) (?:fine|ok|okay|alright|allowed) (?:for you )?to [^,;?]+ (?:again|now|after all){_END}|{{open}}{_LIFTED}(?!(?:i|we|you|he|she|they|it|this|that|everything|all|things)\b)[^,;?]{{2,40}} (?:is|are) (?:fine|ok|okay|allowed|welcome) (?:again|now|from now on){_END}|{{open}}{_LIFTED}feel free to [^,;?]+ again{_END}|{{open}}{_LIFTED}you (?:don't|do not) (?:need|have) to [^,;?]+ (?:any ?more|any longer){_END}|{{open}}{_LIFTED}you no longer (?:need|have) to \w|{{open}}{_LIFTED}(?:there's |there is )?no need to [^,;?]+ (?:any ?more|any longer){_END}",
+        cues="again anymore more:any_more longer:no_longer longer:any_longer fine ok okay allowed rule rules instruction instructions restriction ban said:what_i_said told:what_i_told on:from_now",
+        pattern=join_standing(is_english=True),
         example="You can use abbreviations again.",
         counter="You can do it again!",
     ),
     StrengthRule(
         strength=3,
-        cues="rule rules instruction instructions restriction ban said:what_i_said told:what_i_told",
-        pattern=rf"{{open}}{_LIFTED}(?:please )?(?:you (?:can|may) )?{_VOIDED} (?:(?:the|my|that|your|this|our) (?:\w+ )?(?:rules?|instructions?|restrictions?|ban)|what i (?:said|told you)) (?:about|on|for|against|of|not to|never to|to)\b|@(?:the|my|that|our) (?:rules?|instructions?|restrictions?|ban) (?:about|on|for|against|of) [^,;?]+ (?:is (?:off|gone|lifted|void|cancelled)|no longer (?:applies|holds?)|does not apply any ?more)\b",
-        example="Forget the rule about abbreviations.",
-    ),
-    StrengthRule(
-        strength=3,
-        cues="wieder mehr:nicht_mehr vergiss volver oublie oubliez olvida nouveau",
-        pattern=r"{open}(?:du (?:darfst|kannst)|sie (?:dürfen|können)) wieder \w|@(?:ist|sind) (?:jetzt |nun )?wieder (?:ok|okay|in ordnung|erlaubt)\b|{open}(?:du musst|sie müssen|du brauchst|sie brauchen) [^,;?]+ nicht mehr\b|{open}(?:bitte )?vergiss die (?:regel|anweisung)\b|{open}(?:tu peux|vous pouvez) (?:de|à) nouveau \w|{open}oublie[zr]? la (?:règle|consigne)\b|{open}(?:ya )?puede[s]? volver a \w|{open}olvid[ae] la (?:regla|norma)\b",
+        cues="wieder mehr:nicht_mehr vergiss vergessen volver oublie oubliez olvida olvide nouveau",
+        pattern=join_standing(is_english=False),
         example="Du darfst wieder Abkürzungen benutzen.",
     ),
     StrengthRule(
