@@ -18,9 +18,11 @@ from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionRecord, find_holder
 from everfold.core.memory.items import Candidate
 from everfold.core.memory.records import SessionMemory
+from everfold.core.text.ends import read_ends_ahead
 from everfold.errors import ConflictError, EverfoldError, StoreError
 from everfold.ports.stores import LogStore
 from everfold.services.memory.remember import Pass, Rememberer
+from everfold.services.telling.pausing import finish_pausing
 
 PAGE_COUNT: Final = 200
 """How many messages are read at once."""
@@ -163,6 +165,8 @@ async def _run(
         page = _cut(said, done_seq, last_seq)
         if not page:
             page = await log.read_messages(record.id, _next_seqs(done_seq, last_seq))
+        if any(message.lines for message in page):
+            await finish_pausing(read_ends_ahead())
         candidates, end_seq = await _find(page, record, after_seq=done_seq)
         end_seq = end_seq or min(done_seq + PAGE_COUNT, last_seq)
         if any(one.origin == "assistant" for one in candidates):

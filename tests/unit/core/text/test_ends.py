@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from everfold.core.text.ends import find_end
+from everfold.core.text.ends import find_end, read_ends_ahead
+from everfold.core.text.patterns import compile_pattern
 
 MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
 
@@ -149,3 +150,13 @@ def test_a_relative_day_is_the_latest_that_may_be_meant(said: str, hour: int, la
         found = find_end(said, sunday.astimezone(zone))
         assert found is not None
         assert found.date() == date(*last)
+
+
+def test_patterns_are_made_ready_one_by_one() -> None:
+    """What the first statement of a process is searched with can be made ready with a pause after each pattern."""
+    compile_pattern.cache_clear()
+    pauses_count = sum(1 for _ in read_ends_ahead())
+    made = compile_pattern.cache_info().misses
+    assert pauses_count == made
+    find_end("The kiln is warm.", MONDAY.replace(minute=MONDAY.minute + 1))
+    assert compile_pattern.cache_info().misses <= made + 1
