@@ -53,7 +53,8 @@ _STOP_WORDS: Final[dict[str, frozenset[str]]] = {
         "de het een en van is dat niet met voor op zijn te aan er ook als bij naar wordt werd door maar heeft om"
     ),
 }
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
+"""The letters within a code are no words: neither "19c92e0f" nor "e-mail" says the Portuguese "e"."""
 _HEADING: Final = re.compile(r"^\s*#{1,6} .*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r"[\"\u201c\u201e\u00ab][^\"\u201d\u00bb\n]{0,300}[\"\u201d\u201c\u00bb]|`[^`\n]{0,300}`")
 

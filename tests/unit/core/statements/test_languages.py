@@ -40,3 +40,14 @@ def test_code_and_quotes_do_not_decide() -> None:
     """Headings, quotes and code of another language leave a text in its own."""
     reply = f'## Pending and next\n{TEXTS["German"]} "{TEXTS["English"]}" `the server was not ready`'
     assert find_other_language(reply, TEXTS["German"]) is None
+
+
+def test_the_letters_of_codes_are_no_words() -> None:
+    """A digest that lists identifiers beside little prose is in the language of its prose, whatever letters they have."""
+    reply = """
+    - Named: 19c92e0f (#93), Calolf (#91), Arwick (#93), d88c23e6 (#92), ORD-92656 (#94), a0e4e720 (#94), 7e1o5a2e (#97)
+    - Entry d88c23e6 shows a different marker with 351 litres, sent as an e-mail. (#92)
+    - My guest number is 19c92e0f, in case they ask. (#93)
+    - ORD-22177 | Orander | proposal | 49.87 | marble statement in Calness (#95)
+    """
+    assert find_other_language(reply, TEXTS["English"]) is None
