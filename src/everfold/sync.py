@@ -41,6 +41,14 @@ class Portal(BlockingPortal):
         Raises:
             StoreUnavailableError: the engine was closed, or the program ends, and the thread with it.
         """
+        return self.begin(work).result()
+
+    def begin(self, work: Callable[[], Coroutine[Any, Any, R]]) -> Future[R]:
+        """Run an async function on the thread, and give where its result will be.
+
+        Raises:
+            StoreUnavailableError: the engine was closed, or the program ends, and the thread with it.
+        """
         if sys.is_finalizing():
             raise StoreUnavailableError("the program ends; nothing more can be asked of its engine")
         try:
@@ -49,7 +57,7 @@ class Portal(BlockingPortal):
             if self.is_stopped:
                 raise StoreUnavailableError("the engine was closed; open it again") from error
             raise
-        return future.result()
+        return future
 
 
 class PortalThread:

@@ -144,7 +144,7 @@ class Dashboard:
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", note_error)
         page.on("console", note_line)
-        self.post(page, "api/login", {"key": self.secret})
+        self.post(page, "api/login", {"api_key": self.secret})
         page.goto(self.url)
         page.get_by_role("navigation", name="Pages").wait_for()
         yield page

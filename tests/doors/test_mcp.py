@@ -80,7 +80,7 @@ async def note_over_stdio(database: Path) -> None:
 async def find_over_http(database: Path) -> str:
     """What the next client finds, with a key."""
     with serving(database) as told:
-        headers = {"Authorization": f"Bearer {told['key']}"}
+        headers = {"Authorization": f"Bearer {told['api_key']}"}
         async with (
             streamablehttp_client(told["address"], headers=headers) as (incoming, outgoing, _),
             ClientSession(incoming, outgoing) as client,

@@ -9,7 +9,7 @@ import everfold
 from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.primitives.json_values import JsonValue
 from everfold.engine import Everfold
-from everfold.errors import InvalidInputError, OpenStepError
+from everfold.errors import InvalidInputError, OpenStepError, StoreUnavailableError
 from everfold.integrations.door import Converted, Door, Doors, Given
 from everfold.session import Session
 from everfold.testing import check_openai_request
@@ -125,6 +125,17 @@ async def test_a_blocking_engine_is_reached_from_an_event_loop_and_from_a_thread
         await door.call(lambda: door.take([say("a", "One.")]))
         await asyncio.to_thread(door.block, lambda: door.take([say("b", "Two.")]))
         assert len(engine.session(session_key="thread").messages()) == 2
+
+
+async def test_a_door_of_a_closed_engine_says_so() -> None:
+    """Whichever way a door is called, an engine that was closed meanwhile is a store that is not available."""
+    with everfold.open_sync("memory://") as engine:
+        doors = Doors(engine)
+        door = await doors.call(lambda: doors.find("thread"))
+    with pytest.raises(StoreUnavailableError, match="open it again"):
+        await door.call(lambda: door.take([say("a", "One.")]))
+    with pytest.raises(StoreUnavailableError, match="open it again"):
+        await asyncio.to_thread(door.block, lambda: door.take([say("a", "One.")]))
 
 
 async def test_blocking_on_an_engine_of_an_event_loop_is_refused(session: Session) -> None:

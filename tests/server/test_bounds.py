@@ -249,7 +249,7 @@ def test_guessing_is_bounded(tmp_path: Path, command_forks: Forks, way: str) -> 
         def guess(secret: str) -> httpx2.Response:
             client.cookies.clear()
             if way == "login":
-                return client.post(f"{process.address}api/login", json={"key": secret})
+                return client.post(f"{process.address}api/login", json={"api_key": secret})
             sent = {"Authorization": f"Bearer {secret}"} if way == "header" else {"Cookie": f"everfold_key={secret}"}
             return client.get(f"{process.address}api/me", headers=sent)
 

@@ -27,17 +27,17 @@ ELSEWHERE = "https://evil.example"
 async def browser(served: Served) -> AsyncIterator[httpx2.AsyncClient]:
     """A browser that was signed in with a key of the scope admin."""
     async with served.client(None) as client:
-        answer = await client.post("/api/login", json={"key": await served.key("admin", name="browser")})
+        answer = await client.post("/api/login", json={"api_key": await served.key("admin", name="browser")})
         assert answer.status_code == 200
         yield client
 
 
 async def test_a_browser_is_signed_in_and_out(browser: httpx2.AsyncClient) -> None:
     """The cookie opens the API until the browser signs out; a wrong key opens nothing and sets none."""
-    assert (await browser.get("/api/me")).json()["key"]["name"] == "browser"
+    assert (await browser.get("/api/me")).json()["api_key"]["name"] == "browser"
     await browser.post("/api/logout", headers={"Origin": HERE})
     assert (await browser.get("/api/me")).status_code == 401
-    wrong = await browser.post("/api/login", json={"key": "ef_wrong"})
+    wrong = await browser.post("/api/login", json={"api_key": "ef_wrong"})
     assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
 
 
@@ -161,7 +161,11 @@ async def test_the_last_admin_key_is_not_revoked(served: Served, admin: httpx2.A
     """Nobody locks everybody out: the last key that may do everything is kept until there is another one."""
     [own] = (await admin.get("/api/api-keys")).json()["api_keys"]
     refused = await admin.delete(f"/api/api-keys/{own['id']}")
-    assert (refused.status_code, refused.json()["code"], refused.json()["ids"]) == (409, "conflict", {"key": own["id"]})
+    assert (refused.status_code, refused.json()["code"], refused.json()["ids"]) == (
+        409,
+        "conflict",
+        {"api_key": own["id"]},
+    )
     assert "api-keys add" in refused.json()["detail"]
     weak = await admin.post("/api/api-keys", json={"name": "weak", "scope": "admin", "read_only": True})
     assert weak.status_code == 201

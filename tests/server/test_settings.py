@@ -83,7 +83,7 @@ async def test_the_cookie_is_for_https_where_people_come_by_https(
 ) -> None:
     """The cookie of the dashboard is out of reach of scripts and other sites, and of plain http where there is https."""
     async with serve(tmp_path / "a.db", {"server": {"public_url": url}}) as served, served.client(None) as client:
-        answer = await client.post("/api/login", json={"key": await served.key("admin")})
+        answer = await client.post("/api/login", json={"api_key": await served.key("admin")})
         cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -116,7 +116,7 @@ def test_stopping_waits_for_what_is_on_its_way(
     with serving(tmp_path, command_forks) as (process, ready):
 
         async def ask() -> httpx2.Response:
-            headers = {"Authorization": f"Bearer {ready['key']}"}
+            headers = {"Authorization": f"Bearer {ready['api_key']}"}
             async with httpx2.AsyncClient(headers=headers, timeout=30) as client:
                 asked = asyncio.ensure_future(client.post(ready["address"] + "api/sources/slow/test"))
                 while not (asked.done() or (tmp_path / "asked").exists()):  # noqa: ASYNC110 - another process makes it

@@ -18,15 +18,15 @@ export interface Options {
   /** Where the server is, such as `http://127.0.0.1:8420`. */
   url: string;
   /** An API key: `ef_...`. */
-  key: string;
+  apiKey: string;
   fetch?: typeof fetch;
 }
 
 /** A client with the methods `GET`, `POST`, `PATCH`, `PUT` and `DELETE`, each of which takes the paths of the API. */
-export function connect({ url, key, fetch: own }: Options): Client<paths> {
+export function connect({ url, apiKey, fetch: own }: Options): Client<paths> {
   return createClient<paths>({
     baseUrl: url.replace(/\/$/, ""),
-    headers: { Authorization: `Bearer ${key}` },
+    headers: { Authorization: `Bearer ${apiKey}` },
     ...(own ? { fetch: own } : {}),
   });
 }

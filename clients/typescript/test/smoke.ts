@@ -5,7 +5,7 @@ import { connect, EverfoldError, readEvents, unwrap } from "../src/index.js";
 
 const [url, key] = process.argv.slice(2);
 assert(url && key, "usage: smoke URL KEY");
-const api = connect({ url, key });
+const api = connect({ url, apiKey: key });
 
 const session = unwrap(await api.POST("/api/sessions", { body: { agent: "helper", limit: 8000 } }));
 const path = { session: session.id };

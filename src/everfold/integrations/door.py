@@ -21,7 +21,6 @@ from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import anyio
-from anyio.from_thread import BlockingPortal
 
 from everfold.core.log.interruption import write_interrupted
 from everfold.core.primitives.json_values import JsonObject, JsonValue
@@ -31,7 +30,7 @@ from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
 from everfold.errors import InvalidInputError
 from everfold.services.sessions.read import MOST_READ
 from everfold.session import Session
-from everfold.sync import Blocking, unwrap
+from everfold.sync import Blocking, Portal, unwrap
 from everfold.sync_classes import SyncEverfold, SyncSession
 
 T = TypeVar("T")
@@ -74,7 +73,7 @@ class Asked:
 class Reach:
     """The way to an engine's event loop, from wherever a framework runs."""
 
-    def __init__(self, portal: BlockingPortal | None) -> None:
+    def __init__(self, portal: Portal | None) -> None:
         self._portal = portal
         self._loop = _find_loop() if portal is None else None
         self._started: set[object] = set()
@@ -88,7 +87,7 @@ class Reach:
         if self._portal is None:
             self._require_loop()
             return await act()
-        return await asyncio.wrap_future(self._portal.start_task_soon(act))
+        return await asyncio.wrap_future(self._portal.begin(act))
 
     def start(self, act: Callable[[], Coroutine[Any, Any, object]]) -> None:
         """Begin an async function where the engine runs, from a callback on an event loop that cannot wait for it."""
@@ -98,7 +97,7 @@ class Reach:
             self._started.add(task)  # the event loop itself keeps no reference
             task.add_done_callback(self._started.discard)
         else:
-            self._portal.start_task_soon(act)
+            self._portal.begin(act)
 
     def _require_loop(self) -> None:
         if self._loop is not None and _find_loop() is not self._loop:
@@ -118,8 +117,7 @@ class Reach:
                 "a blocking call needs an engine on its own thread: open it with everfold.open_sync, or call the "
                 "framework's async methods"
             )
-        given: R = self._portal.call(act)
-        return given
+        return self._portal.ask(act)
 
 
 class Converted(Generic[T]):
@@ -158,7 +156,7 @@ class Door(Reach):
         self,
         session: Session | SyncSession,
         *,
-        portal: BlockingPortal | None = None,
+        portal: Portal | None = None,
         convert: Convert[Any] | None = None,
     ) -> None:
         self.session, own = _unwrap(session)
@@ -355,7 +353,7 @@ class Doors(Reach):
         return door
 
 
-def _unwrap(handle: T | Blocking[T]) -> tuple[T, BlockingPortal | None]:
+def _unwrap(handle: T | Blocking[T]) -> tuple[T, Portal | None]:
     """The object of the async face, and the way to its thread where it has one of its own."""
     return unwrap(handle) if isinstance(handle, Blocking) else (handle, None)
 

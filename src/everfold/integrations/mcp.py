@@ -180,7 +180,7 @@ class App:
         if not may_see_session(key.scope, session.record.user_id, session.record.agent_id):
             raise ForbiddenError(
                 f"API key {key.name!r} has no access to the user {self.user!r} with the agent {self.agent!r}.",
-                key=key.id,
+                api_key=key.id,
             )
         return key
 

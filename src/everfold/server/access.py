@@ -89,7 +89,7 @@ async def let_key(request: Request) -> Caller:
         )
     if not may_write(key.scope) and request.method not in _SAFE:
         raise ForbiddenError(
-            f"API key {key.name!r} is read-only. Use one that can write for {request.method}.", key=key.id
+            f"API key {key.name!r} is read-only. Use one that can write for {request.method}.", api_key=key.id
         )
     return Caller(key=key)
 
@@ -330,4 +330,4 @@ def find_rule(route: APIRoute) -> Rule:
 
 def forbid(caller: Caller, why: str) -> ForbiddenError:
     """The error for what a key may not do."""
-    return ForbiddenError(f"API key {caller.key.name!r} may not do this: {why}.", key=caller.key.id)
+    return ForbiddenError(f"API key {caller.key.name!r} may not do this: {why}.", api_key=caller.key.id)

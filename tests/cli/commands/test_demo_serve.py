@@ -19,7 +19,7 @@ def serve_demo(folder: Path, forks: Forks) -> list[dict[str, Any]]:
             lines.append(process.stdout.readline())
             assert lines[-1], "the server ended before it was ready"
         told = json.loads("".join(lines))
-        headers = {"Authorization": f"Bearer {told['key']}"}
+        headers = {"Authorization": f"Bearer {told['api_key']}"}
         sessions = httpx2.get(told["address"] + "api/sessions", headers=headers).json()["sessions"]
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0

@@ -30,13 +30,13 @@ def test_the_first_start_makes_a_key_and_the_second_does_not(tmp_path: Path, com
     """What a first start prints opens the API, also after a restart, which prints no key; SIGTERM ends it well."""
     with serving(tmp_path, command_forks) as (process, first):
         assert first["address"].startswith("http://127.0.0.1:")
-        headers = {"Authorization": f"Bearer {first['key']}"}
+        headers = {"Authorization": f"Bearer {first['api_key']}"}
         who = httpx2.get(first["address"] + "api/me", headers=headers).json()
-        assert (who["key"]["name"], who["key"]["scope"]) == ("first", "admin")
+        assert (who["api_key"]["name"], who["api_key"]["scope"]) == ("first", "admin")
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 0
     with serving(tmp_path, command_forks) as (process, second):
-        assert second["key"] is None
+        assert second["api_key"] is None
         assert httpx2.get(second["address"] + "api/me", headers=headers).status_code == 200
         assert httpx2.get(second["address"] + "health/ready").json() == {"status": "ok"}
         process.send_signal(signal.SIGINT)

@@ -217,7 +217,7 @@ async def test_the_last_admin_is_not_revoked(engine: Everfold) -> None:
     ended = await asyncio.gather(*map(engine.admin.api_keys.revoke, ("first", "second")), return_exceptions=True)
     (refused,) = [one for one in ended if isinstance(one, ConflictError)]
     assert "keys add" in str(refused)
-    left = next(made.api_key for made in (first, second) if made.api_key.id == refused.ids["key"])
+    left = next(made.api_key for made in (first, second) if made.api_key.id == refused.ids["api_key"])
     assert (await engine.admin.api_keys.get(left.name)).revoked_at is None
     with pytest.raises(ConflictError):
         await engine.admin.api_keys.revoke(left.id)

@@ -44,7 +44,7 @@ def test_a_refusal_names_the_key_and_the_wait(limiter: Limiter) -> None:
     count_passes(limiter, DESK)
     with pytest.raises(RateLimitedError, match="after 4 s") as caught:
         limiter.take(DESK)
-    assert (caught.value.retry_after_secs, caught.value.ids) == (4, {"key": DESK})
+    assert (caught.value.retry_after_secs, caught.value.ids) == (4, {"api_key": DESK})
     assert (caught.value.http_status, caught.value.retryable) == (429, True)
 
 

@@ -14,14 +14,15 @@ from everfold.errors import ConflictError, NotFoundError
 def add_api_key(database: Database, key: ApiKey) -> None:
     """See `AccessStore.add_api_key`."""
     if database.row("get_access_key", id=key.id) is not None:
-        raise ConflictError(f"API key {key.id} exists already; give the new one another id", key=key.id)
+        raise ConflictError(f"API key {key.id} exists already; give the new one another id", api_key=key.id)
     if find_api_key(database, key.secret_hash) is not None:
-        raise ConflictError(f"API key {key.id} has the secret of another one; create a new one", key=key.id)
+        raise ConflictError(f"API key {key.id} has the secret of another one; create a new one", api_key=key.id)
     named = None if key.revoked_at is not None else database.row("find_access_key_named", key_name=key.name)
     if named is not None:
         held_by = cast("str", named[0])
         raise ConflictError(
-            f"the name {key.name!r} belongs to API key {held_by}; choose another one, or revoke that key", key=held_by
+            f"the name {key.name!r} belongs to API key {held_by}; choose another one, or revoke that key",
+            api_key=held_by,
         )
     database.run(
         "insert_access_key",
@@ -135,7 +136,7 @@ def _micros(moment: datetime | None) -> int | None:
 
 
 def _unknown(key_id: ApiKeyId) -> NotFoundError:
-    return NotFoundError(f"there is no API key {key_id!r}; `everfold api-keys list` lists them", key=key_id)
+    return NotFoundError(f"there is no API key {key_id!r}; `everfold api-keys list` lists them", api_key=key_id)
 
 
 def _read_key(row: tuple[SqlValue, ...]) -> ApiKey:

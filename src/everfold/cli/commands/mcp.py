@@ -102,7 +102,7 @@ async def _serve_http(
 def _tell(address: str, first: "MadeApiKey | None", *, as_json: bool) -> None:
     """Say where a client connects, and with which key where one was made."""
     if as_json:
-        print_json({"address": address, "key": None if first is None else first.secret})
+        print_json({"address": address, "api_key": None if first is None else first.secret})
         return
     if first is not None:
         say(f"the admin API key, shown once: {first.secret}")

@@ -51,7 +51,7 @@ def run(
 def _tell(address: str, start: Start, *, as_json: bool) -> None:
     """Say where the dashboard is, and what opens it."""
     if as_json:
-        print_json({"address": address, "key": start.secret})
+        print_json({"address": address, "api_key": start.secret})
         return
     if start.secret is not None:
         say(f"the admin API key, shown once: {start.secret}")

@@ -32,7 +32,7 @@ def serve_demo(folder: Path, *, port: int | None, opens_browser: bool, as_json: 
 
     def tell(address: str, start: Start) -> None:
         if as_json:
-            print_json({"address": address, "key": start.secret})
+            print_json({"address": address, "api_key": start.secret})
             return
         link = link_with_key(address, str(start.secret), to=start.page)
         say(f"the dashboard, signed in: {link}", is_whole=True)

@@ -136,7 +136,7 @@ def refuse_last_admin(key: ApiKey) -> ConflictError:
     return ConflictError(
         f"API key {key.name!r} is the last working admin API key. Create another one first "
         "(`everfold api-keys add NAME --scope admin`), then revoke this one.",
-        key=key.id,
+        api_key=key.id,
     )
 
 

@@ -154,7 +154,7 @@ function Frame({ who, onSignOut }) {
           <${LiveState} />
           <button type="button" class="quiet icon" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)" onClick=${() => showShortcuts(true)}>?</button>
           <${ThemeButton} />
-          <button type="button" class="quiet icon" aria-label="Sign out" title=${`Signed in with the API key ${who.key.name} (${who.key.scope})`} onClick=${onSignOut}><${Icon} name="out" /></button>
+          <button type="button" class="quiet icon" aria-label="Sign out" title=${`Signed in with the API key ${who.api_key.name} (${who.api_key.scope})`} onClick=${onSignOut}><${Icon} name="out" /></button>
         </div>
       </header>
       ${!isOnline && html`<${Banner} />`}
@@ -165,7 +165,7 @@ function Frame({ who, onSignOut }) {
 
 function SignIn({ onSignedIn, note }) {
   const [key, setKey] = useState("");
-  const signIn = useAction(async () => onSignedIn((await send("POST", "/api/login", { key: key.trim() })).data));
+  const signIn = useAction(async () => onSignedIn((await send("POST", "/api/login", { api_key: key.trim() })).data));
   const isRefused = signIn.problem && signIn.problem.status === 401;
   const submit = event => { event.preventDefault(); if (key.trim()) signIn.run(); };
   return html`

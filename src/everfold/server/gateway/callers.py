@@ -108,7 +108,7 @@ def _choose_user(runtime: Runtime, own: ApiKey | None, headers: Headers) -> str:
         )
     if own.scope.kind == "user":
         if named not in ("", own.scope.name):
-            raise ForbiddenError(f"API key {own.name!r} may not act for user {named!r}", key=own.id)
+            raise ForbiddenError(f"API key {own.name!r} may not act for user {named!r}", api_key=own.id)
         return own.scope.name
     return named or configured or DEFAULT_USER
 

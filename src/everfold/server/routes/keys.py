@@ -22,10 +22,10 @@ _COOKIE_SECS = 30 * 86_400
 @router.post("/api/login", response_model=WhoSchema, dependencies=[Depends(let_anybody)])
 async def sign_in(runtime: Context, given: SignIn, request: Request, response: Response) -> Fields:
     """Sign a browser in with an API key; it is kept in a cookie that scripts cannot read."""
-    key = await runtime.identify(given.key, name_client(request))
+    key = await runtime.identify(given.api_key, name_client(request))
     response.set_cookie(
         COOKIE,
-        given.key,
+        given.api_key,
         max_age=_COOKIE_SECS,
         httponly=True,
         samesite="strict",
@@ -72,4 +72,4 @@ async def revoke_api_key(_: AsAdmin, runtime: Context, key: KeyText) -> ApiKey:
 
 async def _tell_who(runtime: Runtime, key: ApiKey) -> Fields:
     default = await runtime.engine.get_user()
-    return {"key": key, "version": read_version(), "default_user_id": default.id}
+    return {"api_key": key, "version": read_version(), "default_user_id": default.id}

@@ -30,7 +30,7 @@ class NewApiKey(Given):
 class SignIn(Given):
     """What the dashboard is signed in with."""
 
-    key: str = Field(min_length=1, max_length=200, examples=["ef_u2cVY7WcS3nLNB1hKfqk4v1gJx0m3Z8d5wTQ9yRzAEo"])
+    api_key: str = Field(min_length=1, max_length=200, examples=["ef_u2cVY7WcS3nLNB1hKfqk4v1gJx0m3Z8d5wTQ9yRzAEo"])
 
 
 ApiKeySchema = project(
@@ -49,5 +49,5 @@ ApiKeyPageSchema = wrap(
 )
 MadeApiKeySchema = project("MadeApiKey", MadeApiKey, "secret", base=ApiKeySchema, at="api_key")
 WhoSchema = wrap(
-    "Who", "Who asks, and what answers.", key=ApiKeySchema, version=(str, "Of the server."), default_user_id=str
+    "Who", "Who asks, and what answers.", api_key=ApiKeySchema, version=(str, "Of the server."), default_user_id=str
 )

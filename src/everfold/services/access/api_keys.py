@@ -119,7 +119,7 @@ class ApiKeys:
         async for key in self._walk():
             if key.id == text or (key.name == text and key.revoked_at is None):
                 return key
-        raise NotFoundError(f"No working API key {text!r}. `everfold api-keys list` lists them.", key=text)
+        raise NotFoundError(f"No working API key {text!r}. `everfold api-keys list` lists them.", api_key=text)
 
     async def revoke(self, text: str, *, even_last: bool = False) -> ApiKey:
         """End the key with this id or name, at once and for ever. One that is revoked already stays as it is.
@@ -164,11 +164,11 @@ class ApiKeys:
             raise UnauthenticatedError("Invalid API key. `everfold api-keys add` creates one.")
         match judge(key, now):
             case "revoked":
-                raise UnauthenticatedError(f"API key {key.name!r} was revoked. Ask for another one.", key=key.id)
+                raise UnauthenticatedError(f"API key {key.name!r} was revoked. Ask for another one.", api_key=key.id)
             case "expired":
                 raise UnauthenticatedError(
                     f"API key {key.name!r} expired at {key.expires_at:%Y-%m-%d %H:%M} UTC. Ask for another one.",
-                    key=key.id,
+                    api_key=key.id,
                 )
             case None:
                 return await self._touch(key, now)

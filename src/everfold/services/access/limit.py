@@ -44,7 +44,7 @@ class Limiter:
             bucket = take(bucket, self.limit, now)
             self._taken[key_id] += 1
         except RateLimitedError as error:
-            error.ids["key"] = key_id
+            error.ids["api_key"] = key_id
             raise
         finally:
             self._keep(key_id, bucket)

@@ -8,5 +8,5 @@ export async function signInByLink() {
   const { page, params } = readUrl();
   if (page !== "sign-in" || !params.key) return;
   goTo(`#${params.to || ""}`, { replace: true });
-  await send("POST", "/api/login", { key: params.key }).catch(() => null); // then the form asks for a key
+  await send("POST", "/api/login", { api_key: params.key }).catch(() => null); // then the form asks for a key
 }

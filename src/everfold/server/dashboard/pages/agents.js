@@ -15,7 +15,7 @@ export default function Page({ path }) {
   const load = useLoad(({ signal }) => get("/api/agents", null, { signal }), []);
   const [name] = path;
   const [isAdding, setAdding] = useState(false);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const saved = agent => load.setData(old => old && { ...old, agents: old.agents.map(one => (one.id === agent.id ? agent : one)) });
   const rail = html`
     <div class="rail-head"><div class="row between"><h1 class="rail-title">Agents</h1>
@@ -104,7 +104,7 @@ function readValue(text) {
 
 function AgentForm({ agent, onSaved }) {
   const [form, setForm] = useState(() => begin(agent));
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const changes = changesOf(agent, form);
   const isChanged = Object.keys(changes).length > 0;
   const isLocked = key.read_only || key.scope !== "admin";

@@ -13,7 +13,7 @@ import { WindowInspector } from "./session_window.js";
 const PAGE = 60;
 
 export default function Chat({ path, params }) {
-  const who = useWho(), scope = who?.key.scope || "";
+  const who = useWho(), scope = who?.api_key.scope || "";
   const own = scope.startsWith("user:") ? scope.slice(5) : who?.default_user_id || "default";
   const agent = path[0] || (scope.startsWith("agent:") ? scope.slice(6) : "default"), user = params.user || own, model = params.model || "";
   const turnTo = (change) => {
@@ -52,7 +52,7 @@ async function readLast(id, before) {
 }
 
 function Talk({ agent, user, model, turnTo }) {
-  const key = useWho()?.key, isAdmin = key?.scope === "admin", mayWrite = !key?.read_only; // only an admin chooses the model
+  const key = useWho()?.api_key, isAdmin = key?.scope === "admin", mayWrite = !key?.read_only; // only an admin chooses the model
   const talk = useLoad(() => loadTalk(user, agent), [user, agent]);
   const [hasWindow, showWindow] = useState(innerWidth > 1000);
   const [tick, setTick] = useState(0);

@@ -6,7 +6,7 @@ import { Busy, Empty, Failure, goTo, hrefTo, html, toast, useAction, useWho } fr
 
 /** An empty list with the first steps, for API keys that may take them; `hint` is shown to the others. */
 export function FirstSteps({ title, hint, children }) {
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const load = useAction(async () => {
     const { data } = await send("POST", "/api/demo");
     toast("The demo is loaded.");
@@ -26,7 +26,7 @@ export function FirstSteps({ title, hint, children }) {
 /** The button that opens the import; nothing for API keys that only read. */
 export function ImportButton({ user, agent, onImported, className = "primary" }) {
   const [isOpen, setOpen] = useState(false);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   if (key.read_only) return null;
   return html`<button type="button" class=${className} onClick=${() => setOpen(true)}>Import…</button>
     ${isOpen && html`<${ImportDialog} user=${user} agent=${agent} onImported=${onImported} onClose=${() => setOpen(false)} />`}`;

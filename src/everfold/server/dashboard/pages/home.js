@@ -12,7 +12,7 @@ const DAYS = 30, MOST_SESSIONS = 8;
 const NEWS = ["messages_appended", "session_switched", "compaction_committed", "compaction_degraded", "extraction_ended"];
 
 export default function Home() {
-  const { key } = useWho(), isAdmin = key.scope === "admin";
+  const { api_key: key } = useWho(), isAdmin = key.scope === "admin";
   const load = useLoad(({ signal }) => isAdmin ? get("/api/home", null, { signal }) : get("/api/sessions", { limit: MOST_SESSIONS, previews: true }, { signal }), []);
   useEngineEvents(NEWS, load.reload, { waitMs: 2500 });
   useLooks(load.reload);

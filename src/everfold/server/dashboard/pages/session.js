@@ -88,7 +88,7 @@ function SessionActions({ session, onChanged }) {
     goTo("#sessions");
   };
   const chat = html`<a class="button" href=${hrefTo("chat", session.agent, { user: session.user_id })}>Chat</a>`;
-  if (who?.key.read_only) return html`<p class="actions">${chat}</p>`;
+  if (who?.api_key.read_only) return html`<p class="actions">${chat}</p>`;
   return html`<p class="actions">
     <button type="button" disabled=${isBusy} onClick=${() => setAsked("title")}>Rename…</button>
     ${!session.is_current && html`<button type="button" disabled=${isBusy} onClick=${() => act("resume", "This is the current session again.")}>Resume</button>`}

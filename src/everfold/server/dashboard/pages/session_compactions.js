@@ -153,7 +153,7 @@ function CompactionActions({ sessionId, compaction, onChanged }) {
     } catch (problem) { toast(problem.detail || problem.message, "bad"); } finally { setBusy(false); }
   };
   const canRetry = compaction.state === "degraded", canCancel = ACTIVE.has(compaction.state);
-  if ((!canRetry && !canCancel) || who?.key.read_only) return null;
+  if ((!canRetry && !canCancel) || who?.api_key.read_only) return null;
   return html`<p class="actions">
     ${canRetry && html`<button type="button" class="primary" disabled=${isBusy} onClick=${() => act("retry", "The retry was queued.")}>${isBusy ? "Queuing…" : "Retry"}</button>`}
     ${canCancel && html`<button type="button" disabled=${isBusy} onClick=${() => setAsked(true)}>Cancel…</button>`}
@@ -187,7 +187,7 @@ function Certificate({ certificate, onJump }) {
 
 /** The actions on a session: compact, refresh, verify. */
 function Actions({ sessionId, onChanged }) {
-  const [dialog, setDialog] = useState(null), mayWrite = !useWho()?.key.read_only;
+  const [dialog, setDialog] = useState(null), mayWrite = !useWho()?.api_key.read_only;
   const close = () => setDialog(null);
   return html`<div class="actions">
     ${mayWrite && html`<button type="button" class="primary" onClick=${() => setDialog("compact")}>Compact now…</button>

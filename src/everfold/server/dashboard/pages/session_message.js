@@ -160,7 +160,7 @@ function ExtractLines({ lines }) {
 
 function MessageActions({ sessionId, seq, onErased, onSession }) {
   const [asked, setAsked] = useState(null), who = useWho();
-  if (who?.key.read_only) return null;
+  if (who?.api_key.read_only) return null;
   const turn = async (verb) => {
     try {
       const { data } = await send("POST", pathOf`/api/sessions/${sessionId}/${verb}`, { seq });

@@ -96,7 +96,7 @@ function Titled({ question, user, agent }) {
 /** The messages that a question finds: of one user, or of all users. */
 function Hits({ question, user, agent, only: chosen }) {
   const only = { role: chosen.role || undefined, ...readRange(chosen) };
-  const { key } = useWho(), isAll = !user && key.scope === "admin";
+  const { api_key: key } = useWho(), isAll = !user && key.scope === "admin";
   if (!user && key.scope.startsWith("agent:")) return html`<div class="card"><${Empty} title="Choose a user" hint="This API key can search the messages of one user at a time." /></div>`;
   return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
 }

@@ -11,7 +11,7 @@ import { Sources } from "./system/sources.js";
 const LOOK_AGAIN_MS = 30_000;
 
 export default function Page() {
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const load = useLoad(({ signal }) => get("/api/system", null, { signal }), []);
   useEngineEvents(null, load.reload, { filter: one => !CHANGES.includes(one.kind), waitMs: 1500 });
   useEffect(() => {
@@ -85,7 +85,7 @@ function Compactions({ compactions, onChanged }) {
 }
 
 function Retry({ compaction, onChanged }) {
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const retry = useAction(async () => {
     await send("POST", pathOf`/api/sessions/${compaction.session_id}/compactions/${compaction.id}/retry`);
     toast("The retry was queued");

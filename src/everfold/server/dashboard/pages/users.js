@@ -45,7 +45,7 @@ function Rail({ selected, changes, onAdd }) {
   const asked = useDebounced(query.trim(), 180);
   const [known, setKnown] = useState(null);
   const [defaultId, setDefaultId] = useState(null);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const loadPage = async cursor => {
     const page = await get("/api/users", { q: asked, cursor, limit: 100 });
     setDefaultId(page.default_user_id);
@@ -87,7 +87,7 @@ function UserTabs({ user, id, tab, params }) {
 
 function UserHead({ user, onChanged }) {
   const [open, setOpen] = useState("");
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const save = useAction(async () => {
     const fallback = `memory_${user.id}_${day(Date.now()).replaceAll("-", "")}.json`;
     toast(`Saved ${await download(pathOf`/api/users/${user.id}/memory/export`, null, fallback)}`);

@@ -8,7 +8,7 @@ import { usePages } from "../users/items.js";
 export function ApiKeys() {
   const list = usePages(cursor => get("/api/api-keys", { cursor, limit: 100 }), [], page => page.api_keys);
   const [isMaking, setMaking] = useState(false);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   return html`
     <section class="card" aria-label="API keys">
       <div class="card-head"><h2>API keys</h2>${!key.read_only && html`<button type="button" onClick=${() => setMaking(true)}><${Icon} name="plus" />Create an API key</button>`}</div>

@@ -17,7 +17,7 @@ export function Sources() {
 }
 
 function Source({ source }) {
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const [answer, setAnswer] = useState(null);
   const test = useAction(async () => {
     setAnswer(null);

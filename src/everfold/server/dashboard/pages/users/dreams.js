@@ -12,7 +12,7 @@ const STATE_KINDS = { proposed: "warn", applied: "good", rejected: "", reverted:
 
 export function Dreams({ user, id, params }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/dreams`, null, { signal }), [user.id]);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   useLayoutEffect(() => memoryChanged.on(load.reload), []);
   useMemoryNews(user, load.reload, ["dreams"]);
   const open = dream => goTo(hrefTo("users", id, "dreams", { dream }));
@@ -68,7 +68,7 @@ function DreamDialog({ user, id, dream: dreamId, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/dreams/${dreamId}`;
   const load = useLoad(({ signal }) => get(path, null, { signal }), [path]);
   const [isReverting, setReverting] = useState(false);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const act = useAction(async verb => {
     await send("POST", `${path}/${verb}`);
     toast({ approve: "Approved", reject: "Rejected", revert: "Reverted" }[verb]);

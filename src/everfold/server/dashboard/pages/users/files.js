@@ -20,7 +20,7 @@ export function Files({ user }) {
 
 function File({ user, file, onDone }) {
   const [isOpen, setOpen] = useState(false), [isAsked, setAsked] = useState(false);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const path = pathOf`/api/users/${user.id}/agents/${file.agent}/files?path=${file.path}`;
   const erase = async () => {
     await send("DELETE", path);

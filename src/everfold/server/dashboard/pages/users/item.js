@@ -11,7 +11,7 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
   const path = pathOf`/api/users/${user.id}/items/${id}`;
   const load = useLoad(({ signal }) => getTagged(path, null, { signal }), [path]);
   const [mode, setMode] = useState("");
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const [lost, setLost] = useState(null);
   useReloads(load, changes, !mode && !lost); // during an edit or deletion the shown version stays
   const changed = () => { setMode(""); setLost(null); onChanged(); };

@@ -15,7 +15,7 @@ export function Items({ user, id, changes, onChanged }) {
   const [filter, setFilter] = useState({ kind: "", tier: "", status: "active" });
   const [isAdding, setAdding] = useState(false);
   const q = useDebounced(query.trim(), 200);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const list = usePages(cursor => get(pathOf`/api/users/${user.id}/items`, { ...filter, q, cursor, limit: PAGE }), [user.id, filter, q], page => page.items);
   useEffect(() => { if (changes) list.reload(); }, [changes]);
   const set = name => event => setFilter({ ...filter, [name]: event.target.value });

@@ -30,7 +30,7 @@ export function Memory({ user, id, params }) {
 function Budgets({ user, changes }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/users/${user.id}/budgets`, null, { signal }), [user.id]);
   const [forgetting, setForgetting] = useState(null);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   useReloads(load, changes);
   return html`
     <section class="card" aria-label="What is always shown to the model">

@@ -22,7 +22,7 @@ export function Quarantine({ user, id }) {
 function Quarantined({ user, id, item, onDone }) {
   const [asked, setAsked] = useState(""), [seen, setSeen] = useState(item); // the question is about the version that was shown
   const ask = verb => { setSeen(item); setAsked(verb); };
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const path = pathOf`/api/users/${user.id}/quarantine/${item.id}`;
   const [theirs, setTheirs] = useState(null);
   const judge = (method, place, said) => async () => {

@@ -11,7 +11,7 @@ export function TopicDialog({ user, id, topic: name, tier, agent, changes, onClo
   const load = useLoad(({ signal }) => get(path, { tier, agent }, { signal }), [path, tier, agent]);
   const [isDeleting, setDeleting] = useState(false);
   useReloads(load, changes);
-  const { key } = useWho();
+  const { api_key: key } = useWho();
   const remove = async () => {
     await send("DELETE", path, null, { params: { tier, agent } });
     toast("The topic was deleted");
