@@ -41,3 +41,10 @@ def test_standard_input_is_imported(here: Path) -> None:
     data = (FIXTURES / "chatgpt.json").read_bytes()
     done = subprocess.run(command, input=data, capture_output=True, cwd=here, check=True, timeout=120)
     assert [one["stored_count"] for one in json.loads(done.stdout)["sessions"]] == [6, 2, 2]
+
+
+def test_the_hint_names_the_database(run: Run, here: Path) -> None:
+    """The command that shows what was imported opens the database that holds it."""
+    (here / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
+    assert "`everfold serve --db 'my talks.db'` shows" in run("import", "talk.jsonl", "--db", "my talks.db").stderr
+    assert "`everfold serve` shows" in run("import", "talk.jsonl").stderr

@@ -215,3 +215,15 @@ async def test_an_erase_during_a_turn_leaves_no_hash(gateway: Gateway, provider:
     assert [one.seq for one in kept if one.chain is not None] == [1, 2]
     assert len(kept) == len(messages) + 1
     assert await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar"]) == []
+
+
+@pytest.mark.parametrize("path", ["/chat/completions", "/responses", "/messages", "/v1/v1/messages"])
+async def test_a_wrong_base_url_is_told_the_right_one(gateway: Gateway, provider: PlayedProvider, path: str) -> None:
+    """A client whose base URL lacks `/v1`, or has it twice, reads in its provider's form which one to set."""
+    answer = await gateway.client.post(path, json={"model": "m", "messages": [say("One?")], "input": "One?"})
+    error = answer.json()["error"]
+    end = "" if path.startswith("/v1/v1") else "/v1"
+    assert (answer.status_code, error["type"]) == (404, "not_found_error")
+    assert error["message"].endswith(f"set the client's base URL to {str(gateway.client.base_url).rstrip('/')}{end}")
+    assert answer.json().get("type") == ("error" if path.endswith("/messages") else None)
+    assert provider.sent == []

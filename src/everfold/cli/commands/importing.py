@@ -1,5 +1,6 @@
 """`everfold import`: store the conversations of transcripts, or the memory of a user."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -79,7 +80,7 @@ def run(
     if as_json:
         print_json(_describe(files, outcome))
     else:
-        _tell(outcome)
+        _tell(outcome, db)
     if outcome.broken:
         raise typer.Exit(1)
 
@@ -196,7 +197,7 @@ def _name_together(names: Sequence[str]) -> str:
     )
 
 
-def _tell(outcome: _Outcome) -> None:
+def _tell(outcome: _Outcome, db: Path | None) -> None:
     if outcome.sessions:
         print_table(
             ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in outcome.sessions]
@@ -210,6 +211,7 @@ def _tell(outcome: _Outcome) -> None:
     for one in outcome.broken:
         say(f"not stored: {one.error}", style="bold red")
     if outcome.sessions:
-        say("`everfold serve` shows them in the dashboard")
+        named = f" --db {shlex.quote(str(db))}" if db else ""
+        say(f"`everfold serve{named}` shows them in the dashboard", is_whole=True)
     else:
         say("nothing was stored; docs/reference/transcripts.md lists the supported formats")

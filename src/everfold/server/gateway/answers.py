@@ -105,6 +105,7 @@ _ERROR_KINDS: Final[Mapping[int, str]] = {
     400: "invalid_request_error",
     401: "authentication_error",
     403: "permission_error",
+    404: "not_found_error",
     429: "rate_limit_error",
 }
 

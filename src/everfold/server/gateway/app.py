@@ -39,6 +39,12 @@ FORMS: Final[Mapping[str, WireFormat]] = {
 COUNT_PATH: Final = "/v1/messages/count_tokens"
 COMPACT_PATH: Final = "/v1/responses/compact"
 """Where a client asks OpenAI to compact a list; see docs/reference/providers-compaction.md."""
+_PATHS: Final = (*FORMS, COUNT_PATH, COMPACT_PATH)
+_MISTAKEN: Final[Mapping[str, tuple[str, str]]] = {
+    **{path.removeprefix("/v1"): (path, "/v1") for path in _PATHS},
+    **{f"/v1{path}": (path, "") for path in _PATHS},
+}
+"""Where a client asks whose base URL lacks `/v1`, or has it twice: the path that it means, and how its base URL should end."""
 _UNFOLDED: Final = "everfold failed; the request was passed on unfolded"
 _logger = logging.getLogger("everfold.gateway")
 
@@ -84,13 +90,17 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+        is_mistaken = scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in _MISTAKEN
+        if scope["type"] != "http" or not (is_mistaken or scope["path"].startswith(PREFIX)):
             await self._app(scope, receive, send)
             return
         answer = Answer(send)
         try:
             if self._hosts is not None:
                 self._hosts.check(scope)
+            if is_mistaken:
+                await _correct(scope, answer)
+                return
             asked = await self._read(scope, receive)
             await self._serve(asked, receive, answer)
         except EverfoldError as error:
@@ -254,6 +264,14 @@ class Gateway:
                 await self._turns.break_off(turn, reply)
         except Exception:
             _logger.exception("a reply could not be stored; session %s", turn.session_id)
+
+
+async def _correct(scope: Scope, answer: Answer) -> None:
+    """Tell a client whose base URL is wrong which one is right."""
+    path, end = _MISTAKEN[scope["path"]]
+    host = dict(scope["headers"]).get(b"host", b"HOST").decode("latin-1")
+    message = f"nothing is served at {scope['path']}; set the client's base URL to {scope['scheme']}://{host}{end}"
+    await answer.refuse(path, 404, message, "not_found")
 
 
 @asynccontextmanager
