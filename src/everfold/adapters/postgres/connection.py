@@ -80,6 +80,7 @@ class Database:
         self.proof: tuple[Bound, ...] | None = None
         self._transaction_id: int | None = None
         self._locked: set[int] = set()
+        self._last: tuple[Bound, ...] = ()
         connection.adapters.register_dumper(int, Int8Dumper)
 
     @property
@@ -162,10 +163,11 @@ class Database:
         connection learns how it ended. None where the transaction wrote nothing.
         """
         self._locked.clear()
-        self._transaction_id, self.commit, self.proof = None, None, None
+        self._transaction_id, self.commit, self.proof, self._last = None, None, None, ()
         try:
             with self.connection.transaction():
                 yield
+                self.run_all(self._last)
                 self.commit = self._transaction_id or self._find_transaction()
         except BaseException:
             self.keys.forget()
@@ -249,6 +251,10 @@ class Database:
     def prove_by(self, *queries: Bound) -> None:
         """See the protocol."""
         self.proof = self.proof or queries
+
+    def run_last(self, *asked: Bound) -> None:
+        """See the protocol."""
+        self._last = asked
 
     def mark_erased(self) -> None:
         """Nothing: which of the server's files hold what was erased is the server's to say."""

@@ -86,7 +86,7 @@ def touch_api_key(database: Database, key_id: ApiKeyId, *, used_at: datetime) ->
 def begin_request(database: Database, request: KnownRequest, *, kept_since: datetime) -> KnownRequest | None:
     """See `AccessStore.begin_request`."""
     key_id, idempotency_key = request.key
-    database.run("forget_old_requests", kept_since=to_micros(kept_since))
+    database.run_all([("hold_off_erases", {}), ("forget_old_requests", {"kept_since": to_micros(kept_since)})])
     known = _find_request(database, request)
     if known is not None:
         return known
@@ -126,9 +126,14 @@ def finish_request(database: Database, request: KnownRequest, answer: KeptAnswer
 
 
 def begin_erase(database: Database) -> None:
-    """Note that the transaction erases something, and take the bodies of all answers, which may quote it."""
+    """Note that the transaction erases something; it ends by taking the bodies of all answers, which may quote it.
+
+    Of several connections another one may read, until the commit, what is erased. A write that began before the last of
+    these queries has its place by then, and keeps no body whenever it ends; a later one begins after the commit. Nearly
+    all answers are taken before the writes that begin are held off.
+    """
     database.mark_erased()
-    database.run("forget_answers")
+    database.run_last(("forget_answers", {}), ("hold_off_requests", {}), ("forget_open_answers", {}))
 
 
 def _micros(moment: datetime | None) -> int | None:

@@ -121,6 +121,9 @@ class Database(Protocol):
         counts. Without a query it is done again in any case: it is refused where it was committed.
         """
 
+    def run_last(self, *asked: Bound) -> None:
+        """Execute several named queries in order right before this transaction is committed. Of several calls the last counts."""
+
     def mark_erased(self) -> None:
         """Note, within the transaction of an erase, that erased words are still in the files of the database."""
 

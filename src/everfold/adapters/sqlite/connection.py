@@ -118,6 +118,7 @@ class Database:
         self.queries = load_queries("sqlite")
         self.words = SqliteWords(self)
         self.keys = OwnerKeys()
+        self._last: tuple[Bound, ...] = ()
         self._ends_at: float | None = None
         self._has_moved = array("i", [0])
         self._has_moved_at = self._has_moved.buffer_info()[0]
@@ -212,7 +213,9 @@ class Database:
         """All or nothing: takes the one writer's place at once, commits at the end, rolls back on any error."""
         try:
             self.connection.execute("BEGIN IMMEDIATE")  # in here: a signal's handler may raise right behind it
+            self._last = ()
             yield
+            self.run_all(self._last)
             self.connection.execute("COMMIT")
         except BaseException:
             self.keys.forget()
@@ -257,6 +260,10 @@ class Database:
             yield
         finally:
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def run_last(self, *asked: Bound) -> None:
+        """See the protocol."""
+        self._last = asked
 
     def mark_erased(self) -> None:
         """Note, within the transaction of an erase, that the files hold erased words until the log was emptied.

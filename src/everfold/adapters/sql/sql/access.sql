@@ -74,4 +74,16 @@ DELETE FROM known_requests
 WHERE key_id = :key_id AND idempotency_key = :idempotency_key AND made_at = :made_at AND status IS NULL;
 
 -- name: forget_answers
+UPDATE known_requests SET body = NULL, keeps_body = 0 WHERE status IS NOT NULL AND keeps_body = 1;
+
+-- name: forget_open_answers
+-- Those of the writes that run, and of what has ended meanwhile.
 UPDATE known_requests SET body = NULL, keeps_body = 0 WHERE keeps_body = 1;
+
+-- name: hold_off_erases
+-- Nothing: with one writer at a time none is open.
+SELECT 1 WHERE 1 = 0;
+
+-- name: hold_off_requests
+-- Nothing, as above.
+SELECT 1 WHERE 1 = 0;
