@@ -7,6 +7,7 @@ so that it never changes afterwards. Whatever it leaves out is named in place, w
 from collections.abc import Sequence
 
 from everfold.core.log.extras import EXTRAS_CUT, estimate_extras
+from everfold.core.log.files import read_attached
 from everfold.core.log.messages import (
     CallPart,
     Cut,
@@ -34,6 +35,9 @@ PAGE_CHARS = 8000
 
 CALL_OVERHEAD_TOKENS = 12
 """Framing of one call or one result: its id and its role. Source: rendered examples of both providers, high side."""
+
+ATTACHED_OVERHEAD_TOKENS = 48
+"""Framing of what a result holds beside its text, as a message of its own. Source: rendered examples, high side."""
 
 ELISION_TOKENS = 32
 """Room for the line that names what was left out; `elision_line` stays under it."""
@@ -73,9 +77,16 @@ def estimate_part_tokens(part: Part) -> int:
             return CALL_OVERHEAD_TOKENS + estimate_text_tokens(part.name) + estimate_text_tokens(part.arguments)
         case ResultPart():
             images = part.image_count * estimate_image_tokens(None)
-            return CALL_OVERHEAD_TOKENS + estimate_text_tokens(part.text) + images
+            return CALL_OVERHEAD_TOKENS + estimate_text_tokens(part.text) + images + _estimate_attached(part)
         case _:
             return estimate_json_tokens(part.raw)
+
+
+def _estimate_attached(result: ResultPart) -> int:
+    """What a result has beside its text and its images: its files, and the lines that stand with both."""
+    attached = read_attached(result)
+    files = [estimate_part_tokens(part) for part in attached if not isinstance(part, ImagePart)]
+    return ATTACHED_OVERHEAD_TOKENS + sum(files) if attached else 0
 
 
 def estimate_view_tokens(view: MessageView) -> int:

@@ -243,7 +243,7 @@ def _openai_result(wire: JsonObject, content: JsonValue) -> ResultPart:
     images = 0
     if texts is None:
         parts = [_openai_part(part, index) for index, part in enumerate(_content_list(content))]
-        texts = [part.text for part in parts if isinstance(part, TextPart)]
+        texts = [part.text for part in parts if isinstance(part, TextPart | DocumentPart)]
         images = sum(isinstance(part, ImagePart) for part in parts)
     return ResultPart(call_id=call_id, text="\n".join(texts), is_error=False, image_count=images, raw=wire)
 

@@ -8,12 +8,12 @@ Source: the public API reference of the messages API: content blocks, tool use, 
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
 from everfold.core.log.extras import read_part_extras
-from everfold.core.log.messages import ImagePart, OpaquePart, TextPart, ThinkingPart
+from everfold.core.log.files import PDF, File, find_file, looks_base64, read_attached
+from everfold.core.log.messages import DocumentPart, ImagePart, OpaquePart, Part, TextPart, ThinkingPart
 from everfold.core.log.wire import SERVER_BLOCKS
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text, parse_json
 from everfold.core.text.frames import BETWEEN_TEXT, EMPTY_TEXT, system_note
@@ -38,8 +38,6 @@ MAX_BREAKPOINTS = 4
 """Source: Anthropic's documented limit of cache breakpoints in one request."""
 
 _MEDIA_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-_LOOKED_CHARS: Final = 64
 _MARKABLE: Final = frozenset({"text", "image", "document", "tool_use", "tool_result"})
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
@@ -139,7 +137,7 @@ def _block(item: Shown, speech: Speech, call_ids: dict[str, str]) -> JsonObject 
             return _result(item, call_ids)
         case ShownCall():
             return _call(item, call_ids)
-        case ShownDocument() if speech.role == "assistant" or item.part.raw.get("type") != "document":
+        case ShownDocument() if speech.role == "assistant" or not _is_document(item.part):
             return {"type": "text", "text": write_document(item).rstrip()}
         case ShownDocument():
             return _document(item.part.raw, text=item.text)
@@ -202,11 +200,28 @@ def _result(item: ShownAnswer, call_ids: dict[str, str]) -> JsonObject:
     raw = part.raw if part is not None and part.raw is not None and part.raw.get("type") == "tool_result" else None
     if raw is not None:
         block = _with_keys(block, raw)
-        if item.text is None and part is not None and part.image_count:
-            block["content"] = list(_inner_blocks(raw.get("content")))
+    if part is not None and (attached := read_attached(part)):
+        texts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
+        own = [*_inner_blocks(raw.get("content"))] if raw is not None and item.text is None else None
+        block["content"] = own or [*texts, *map(_attached, attached)]
     if part is None or part.is_error:
         block["is_error"] = True
     return _with_extras(block, item) if keeps_extras(item.message, "anthropic") else block
+
+
+def _attached(part: Part) -> JsonObject:
+    """An image or a file of a result."""
+    match part:
+        case ImagePart():
+            block = _image(part)
+        case DocumentPart() if _is_document(part):
+            block = _document(part.raw, text=None)
+        case DocumentPart() | OpaquePart() if (file := find_file(part.raw)) is not None:
+            block = _file(file)
+        case _:
+            block = _placeholder(part.kind)
+    block.pop("cache_control", None)
+    return block
 
 
 def _inner_blocks(content: JsonValue) -> Iterator[JsonValue]:
@@ -241,15 +256,17 @@ def _call(item: ShownCall, call_ids: dict[str, str]) -> JsonObject:
     return {**_with_keys(block, item.part.raw), "input": inputs}
 
 
+def _is_document(part: DocumentPart) -> bool:
+    return part.raw.get("type") == "document"
+
+
 def _document(raw: JsonObject, *, text: str | None) -> JsonObject:
     block: JsonObject = {"type": "document"}
     match raw.get("source"):
         case {"type": "text", "data": str(data)}:
             shown = clean_text(data) if text is None else text
             block["source"] = {"type": "text", "media_type": "text/plain", "data": shown or EMPTY_TEXT}
-        case {"type": "base64", "media_type": "application/pdf" as media_type, "data": str(data)} if _looks_base64(
-            data
-        ):
+        case {"type": "base64", "media_type": "application/pdf" as media_type, "data": str(data)} if looks_base64(data):
             block["source"] = {"type": "base64", "media_type": media_type, "data": data}
         case {"type": "url", "url": str(url)} if url.startswith(("https://", "http://")):
             block["source"] = {"type": "url", "url": clean_text(url)}
@@ -277,7 +294,7 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
     """An image block of what the provider knows, or None where it would refuse the image."""
     match raw.get("source"):
         case {"type": "base64", "media_type": str(media_type), "data": str(data)} if (
-            media_type in _MEDIA_TYPES and _looks_base64(data)
+            media_type in _MEDIA_TYPES and looks_base64(data)
         ):
             return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
         case {"type": "url", "url": str(url)} if url.startswith(("https://", "http://")):
@@ -288,20 +305,23 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
             return None
 
 
-def _looks_base64(data: str) -> bool:
-    """Whether data can be base64, by its length and its two ends, where a cut or a `data:` before it shows.
-
-    To read all of it would cost every window of a session with a picture.
-    """
-    ends = data[:_LOOKED_CHARS], data[-_LOOKED_CHARS:]
-    return data != "" and len(data) % 4 == 0 and data.isascii() and all(map(_BASE64.fullmatch, ends))
-
-
 def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:
     known = SERVER_BLOCKS if speech.role == "assistant" else _USER_OPAQUE
     if _is_native(speech) and item.type in known:
         return cast("JsonObject", clean_json(item.raw))
-    return _placeholder(item.type)
+    file = find_file(item.raw) if speech.role == "user" else None
+    return _placeholder(item.type) if file is None else _file(file)
+
+
+def _file(file: File) -> JsonObject:
+    if file.text is not None:
+        return {"type": "text", "text": f"[{file.name}]\n{file.text}"}
+    title: JsonObject = {"title": file.title} if file.title else {}
+    if file.data is not None and file.media_type == PDF:
+        return {"type": "document", "source": {"type": "base64", "media_type": PDF, "data": file.data}, **title}
+    if file.url is not None:
+        return {"type": "document", "source": {"type": "url", "url": file.url}, **title}
+    return {"type": "text", "text": file.marker}
 
 
 def _place_breakpoints(tools: Sequence[JsonValue], system: list[JsonObject], turns: _Turns) -> None:

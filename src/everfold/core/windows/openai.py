@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from everfold.core.log.extras import read_part_extras
+from everfold.core.log.files import File, find_file, read_attached
 from everfold.core.log.messages import ImagePart, Message, OpaquePart
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text, encode_json, parse_json
 from everfold.core.text.frames import EMPTY_TEXT
@@ -21,7 +22,9 @@ from everfold.core.windows.speech import (
     ShownDocument,
     ShownText,
     Speech,
+    find_unread,
     keeps_extras,
+    show_part,
     speak,
     texts_of,
     write_document,
@@ -67,7 +70,10 @@ def _render(speech: Speech) -> Iterable[JsonValue]:
             said = _assistant(speech, keeps=keeps)
             yield _with_extras(said, speech.message) if keeps else said
         case "results":
-            yield from (_result(item) for item in speech.items if isinstance(item, ShownAnswer))
+            answers = [item for item in speech.items if isinstance(item, ShownAnswer)]
+            yield from map(_result, answers)
+            if parts := [part for item in answers for part in _list_attached(item)]:
+                yield {"role": "user", "content": parts}
 
 
 def _with_extras(shown: JsonObject, message: Message | None) -> JsonObject:
@@ -91,13 +97,40 @@ def _user_part(item: Shown, *, keeps: bool = False) -> JsonObject:
         case ImagePart():
             return _image(item)
         case ShownDocument():
-            return {"type": "text", "text": write_document(item)}
+            file = find_unread(item)
+            return {"type": "text", "text": write_document(item)} if file is None else _file(file)
         case OpaquePart() if _is_openai_part(item.raw):
             return {"type": item.type, item.type: clean_json(item.raw[item.type])}
+        case OpaquePart() if (file := find_file(item.raw)) is not None:
+            return _file(file)
         case OpaquePart():
             return {"type": "text", "text": f"[content of type {clean_text(item.type)}]"}
         case _:
             return {"type": "text", "text": EMPTY_TEXT}
+
+
+def _file(file: File) -> JsonObject:
+    if file.text is not None:
+        return {"type": "text", "text": f"[{file.name}]\n{file.text}"}
+    if file.data is not None:
+        data = f"data:{file.media_type};base64,{file.data}"
+        return {"type": "file", "file": {"filename": file.name, "file_data": data}}
+    if file.file_id is not None:
+        return {"type": "file", "file": {"file_id": file.file_id}}
+    return {"type": "text", "text": file.marker}
+
+
+def _list_attached(item: ShownAnswer) -> list[JsonValue]:
+    """The images and files of a result as content of the user: a message of a tool holds text alone."""
+    attached = list_attached(item)
+    if not attached:
+        return []
+    return [{"type": "text", "text": f"[from the result of call {fit_id(item.call_id)}]"}, *map(_user_part, attached)]
+
+
+def list_attached(item: ShownAnswer) -> list[Shown]:
+    """The images and the files of an answer."""
+    return [show_part(part) for part in read_attached(item.part)] if item.part is not None else []
 
 
 def _is_openai_part(raw: JsonObject) -> bool:
@@ -171,15 +204,16 @@ def read_answer(item: ShownAnswer) -> str:
     text = item.text
     if text is None and item.part is not None:
         text = clean_text(item.part.text)
-        if item.part.image_count:
-            text = f"{text}\n[{item.part.image_count} images, not shown in this form]".lstrip()
         if item.part.is_error:
             text = f"[error] {text}"
     return text or EMPTY_TEXT
 
 
 def _result(item: ShownAnswer) -> JsonValue:
-    message: JsonObject = {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": read_answer(item)}
+    text = read_answer(item)
+    if list_attached(item):
+        text = f"{text.removesuffix(EMPTY_TEXT)}\n[its images and files follow the results]".lstrip()
+    message: JsonObject = {"role": "tool", "tool_call_id": fit_id(item.call_id), "content": text}
     return _with_extras(message, item.message) if keeps_extras(item.message, "openai") else message
 
 

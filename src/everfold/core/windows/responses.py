@@ -13,12 +13,21 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
+from everfold.core.log.files import File, find_file
 from everfold.core.log.messages import CallPart, ImagePart, OpaquePart, ThinkingPart
 from everfold.core.log.responses import find_pairing_id, list_reply_items, set_pairing_id
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text
 from everfold.core.text.frames import EMPTY_TEXT
 from everfold.core.windows.entries import Renderable
-from everfold.core.windows.openai import fit_arguments, fit_id, fit_name, openai_tool, read_answer, show_image_url
+from everfold.core.windows.openai import (
+    fit_arguments,
+    fit_id,
+    fit_name,
+    list_attached,
+    openai_tool,
+    read_answer,
+    show_image_url,
+)
 from everfold.core.windows.speech import (
     Shown,
     ShownAnswer,
@@ -26,6 +35,7 @@ from everfold.core.windows.speech import (
     ShownDocument,
     ShownText,
     Speech,
+    find_unread,
     speak,
     texts_of,
     write_document,
@@ -168,7 +178,11 @@ class _Writer:
         if raw is not None and find_pairing_id(raw) is not None and answer.text is None:
             shown = set_pairing_id(_clean(raw), call_id)
             return shown if shown.get("output") or "output" not in shown else {**shown, "output": EMPTY_TEXT}
-        return {"type": kind, "call_id": call_id, "output": read_answer(answer)}
+        attached: list[JsonValue] = [_user_part(part) for part in list_attached(answer)]
+        text = read_answer(answer)
+        texts: list[JsonValue] = [{"type": "input_text", "text": text}] if text != EMPTY_TEXT else []
+        output: JsonValue = [*texts, *attached] if attached else text
+        return {"type": kind, "call_id": call_id, "output": output}
 
 
 def answers_of(speech: Speech) -> Iterator[ShownAnswer]:
@@ -205,13 +219,27 @@ def _user_part(item: Shown) -> JsonObject:
         case ImagePart():
             return _image(item)
         case ShownDocument():
-            return {"type": "input_text", "text": write_document(item)}
+            file = find_unread(item)
+            return {"type": "input_text", "text": write_document(item)} if file is None else _file(file)
         case OpaquePart() if item.type in _USER_OPAQUE:
             return _clean(item.raw)
+        case OpaquePart() if (file := find_file(item.raw)) is not None:
+            return _file(file)
         case OpaquePart():
             return {"type": "input_text", "text": f"[content of type {clean_text(item.type)}]"}
         case _:
             return {"type": "input_text", "text": EMPTY_TEXT}
+
+
+def _file(file: File) -> JsonObject:
+    if file.data is not None:
+        data = f"data:{file.media_type};base64,{file.data}"
+        return {"type": "input_file", "filename": file.name, "file_data": data}
+    if file.url is not None:
+        return {"type": "input_file", "file_url": file.url}
+    if file.file_id is not None:
+        return {"type": "input_file", "file_id": file.file_id}
+    return {"type": "input_text", "text": file.marker}
 
 
 def _image(part: ImagePart) -> JsonObject:

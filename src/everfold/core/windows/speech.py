@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from everfold.core.log.extras import has_extras
+from everfold.core.log.files import File, find_file, read_inner_texts
 from everfold.core.log.messages import (
     CallPart,
     Cut,
@@ -222,7 +223,7 @@ class _Speaker:
         return ShownText(fence_untrusted(item.text, source=find_source(part), key=self.fence_key))
 
     def _items(self, message: Message) -> tuple[Shown, ...]:
-        items = tuple([_show_part(part) for part in message.view.parts])
+        items = tuple([show_part(part) for part in message.view.parts])
         if message.cuts:
             cuts = {cut.part: cut for cut in message.cuts}
             items = tuple([_show_cut(message, at, cuts[at]) if at in cuts else it for at, it in enumerate(items)])
@@ -252,11 +253,17 @@ def _text_of(items: Iterable[Shown]) -> str:
 
 def write_document(document: ShownDocument) -> str:
     """A document as text, under its title: where a provider's form has no place for one."""
-    text = document.part.text if document.text is None else document.text
+    text = document.part.text or "\n".join(read_inner_texts(document.part)) if document.text is None else document.text
     return clean_text(f"[{document.part.title}]\n{text}")
 
 
-def _show_part(part: Part) -> Shown:
+def find_unread(document: ShownDocument) -> File | None:
+    """The file that a document is, where its text is not read; None where there is text, or nothing to send."""
+    return find_file(document.part.raw) if not document.part.text and document.text is None else None
+
+
+def show_part(part: Part) -> Shown:
+    """A whole part as it is shown."""
     match part:
         case TextPart():
             text = clean_text(part.text) or EMPTY_TEXT
@@ -285,7 +292,7 @@ def _show_cut(message: Message, index: int, cut: Cut) -> Shown:
         case ImagePart():
             return ShownText(f"[an image of message {message.seq} is left out here; history has it]")
         case _:
-            return _show_part(part)
+            return show_part(part)
 
 
 def _cut(message: Message, index: int, cut: Cut) -> str:
