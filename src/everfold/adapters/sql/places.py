@@ -14,6 +14,9 @@ from everfold.core.log.sessions import Segment, find_stretches
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import NotFoundError
 
+MOST_PLACES = 20_000
+"""How many sessions one connection remembers. Source: own choice; some megabytes, as of `MOST_KEYS`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -41,7 +44,10 @@ class Places:
         """The place of a session."""
         found = self._places.get(session_id)
         if found is None:
-            found = self._places[session_id] = self._read(session_id)
+            found = self._read(session_id)
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            self._places[session_id] = found
         return found
 
     def _read(self, session_id: SessionId) -> Place:
