@@ -2,7 +2,7 @@
 
 The document is JSON values in which every string keeps its code points, lone surrogates too; written with `json.dumps`
 and its default escapes it survives any file. What is read from one is checked in full before anything is stored: types,
-ids, the order of revisions, and whose it is.
+ids, numbers and names, the order of revisions, and whose it is.
 """
 
 import hashlib
@@ -30,6 +30,7 @@ from everfold.core.memory.rows import (
     topic_to_bytes,
 )
 from everfold.core.memory.topics import Dream, Topic
+from everfold.core.portability.possible_values import find_impossible, require_agent
 from everfold.core.portability.sessions import PortableMessage, PortableSession, read_sessions, write_sessions
 from everfold.core.primitives.field_types import MOST_WHOLE, broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -225,7 +226,7 @@ def _read_row(value: object, at: str, read: Callable[[bytes], T], row_type: type
         row = read(content)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, InvalidInputError) as error:
         raise broken(at, f"{type(error).__name__}: {error}") from error
-    problem = check_fields(row, row_type)
+    problem = check_fields(row, row_type) or find_impossible(row)
     if problem:
         raise broken(at, problem)
     return row
@@ -238,8 +239,6 @@ def _read_revisions(values: object, at: str, read: Callable[[bytes], Row], row_t
     for index, (before, row) in enumerate(pairwise(rows), 1):
         if row.id != before.id or row.revision <= before.revision:
             raise broken(f"{at}[{index}]", "expected a later revision of the same id")
-    if rows[0].revision < 1:
-        raise broken(f"{at}[0]", "revisions begin with 1")
     return rows
 
 
@@ -282,7 +281,7 @@ def _read_cursors(value: object) -> tuple[tuple[AgentId, int], ...]:
     if not isinstance(value, dict):
         raise broken("cursors", "expected an object of whole numbers by agent")
     for agent_id, read_through in value.items():
-        require_text(agent_id, f"cursors.{agent_id!r}")
+        require_agent(agent_id, f"cursors.{agent_id!r:.60}")
         if not isinstance(read_through, int) or isinstance(read_through, bool) or not 0 <= read_through <= MOST_WHOLE:
             raise broken(f"cursors.{agent_id}", f"expected a whole number, got {read_through!r}")
     return tuple((AgentId(agent_id), read_through) for agent_id, read_through in value.items())

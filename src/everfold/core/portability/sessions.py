@@ -13,6 +13,7 @@ from everfold.core.log.client_lists import NO_LIST, ClientList
 from everfold.core.log.messages import Kind, WireFormat
 from everfold.core.log.sessions import StartedBy, parse_session_key
 from everfold.core.portability.client_lists import read_client_list, write_client_list
+from everfold.core.portability.possible_values import require_agent
 from everfold.core.primitives.field_types import broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.primitives.json_values import JsonObject, JsonValue, decode_json, encode_json
@@ -200,7 +201,7 @@ def _read_followed(value: object, at: str) -> PortableFollowed:
 
 
 def _check_session(session: PortableSession, at: str) -> None:
-    require_text(session.agent_id, f"{at}.agent_id")
+    require_agent(session.agent_id, f"{at}.agent_id")
     if session.session_key:
         _require_session_key(session.session_key, f"{at}.session_key")
     if session.parent_id is not None:

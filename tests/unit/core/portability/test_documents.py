@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ TEXTS = st.text(st.characters(codec=None), max_size=12).filter(
     lambda text: json.loads(json.dumps(text)) == text and ADA not in text
 )
 """Any code points, lone surrogates too; two of them that make a pair are one character in JSON. None says whose it is."""
+NAMES = st.from_regex(r"[a-z]{1,8}(?:_[a-z0-9]{1,8}){0,2}", fullmatch=True).filter(lambda name: ADA not in name)
 STATUSES: st.SearchStrategy[ItemStatus] = st.sampled_from(["active", "superseded", "erased", "quarantined"])
 
 
@@ -39,7 +41,7 @@ def st_memories(draw: st.DrawFn) -> PortableMemory:
         status = draw(STATUSES)
         later = replace(first, revision=draw(st.integers(2, 9)), statement=draw(TEXTS), status=status)
         items.append((first, later)[: draw(st.integers(1, 2))])
-    topics = [topic(f"top_{number}", draw(TEXTS), content=draw(TEXTS)) for number in range(draw(st.integers(0, 2)))]
+    topics = [topic(f"top_{number}", draw(NAMES), content=draw(TEXTS)) for number in range(draw(st.integers(0, 2)))]
     ordinals = sorted(draw(st.sets(st.integers(1, 99), max_size=3)))
     return PortableMemory(
         user_id=ADA,
@@ -123,3 +125,109 @@ def test_what_does_not_fit_together_is_refused(memory: PortableMemory, where: st
     """Ids, revisions, ordinals and owners are checked against each other, and the error names the place."""
     with pytest.raises(InvalidInputError, match=where):
         read_document(write_document(memory))
+
+
+def _dump() -> JsonObject:
+    """A document with one row of everything that has numbers or names."""
+    memory = PortableMemory(
+        user_id=ADA,
+        items=((item("itm_1", "A crane.", evidence("A crane.")),),),
+        topics=((topic("top_1"),),),
+        dreams=(dream("drm_1", topic("top_1")),),
+        extractions=(replace(extraction("ext_1"), ordinal=1),),
+        cursors=((GUIDE, 3),),
+        audit=(replace(audit(), agent_id=GUIDE),),
+    )
+    document: JsonObject = json.loads(json.dumps(write_document(memory)))
+    return document
+
+
+def _at(document: object, path: str) -> tuple[Any, Any]:
+    """What holds a value of a document, and under which key."""
+    *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    held: Any = document
+    for key in way:
+        held = held[key]
+    return held, last
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        ("items.0.0.confidence", 1e30, r"items\[0\]\[0\]: confidence of itm_1 is 1e\+30, expected from 0 to 1"),
+        ("items.0.0.confidence", -0.1, "confidence of itm_1 is -0.1"),
+        ("items.0.0.confidence", float("nan"), r"items\[0\]\[0\]"),
+        ("items.0.0.confidence", float("inf"), r"items\[0\]\[0\]"),
+        ("items.0.0.evidence.0.1", 0, "seq of the quote of ses_1 is 0, expected 1 or more"),
+        ("items.0.0.evidence.0.2", -1, "start of the quote of ses_1 is -1, expected 0 or more"),
+        ("items.0.0.revision", 0, "revision of itm_1 is 0, expected 1 or more"),
+        ("topics.0.0.revision", -1, "revision of top_1 is -1"),
+        ("dreams.0.topics.0.revision", -1, r"dreams\[0\].topics\[0\]: revision of top_1 is -1"),
+        ("dreams.0.epoch", -1, r"dreams\[0\]: epoch of drm_1 is -1, expected 0 or more"),
+        ("dreams.0.read_through", -1, "read_through of drm_1 is -1"),
+        ("dreams.0.cost_usd", -0.5, "cost_usd of drm_1 is -0.5"),
+        ("extractions.0.first_seq", -1, r"extractions\[0\]: first_seq of ext_1 is -1, expected 1 or more"),
+        ("extractions.0.first_seq", 9, "last_seq of ext_1 is 2, expected first_seq, 9, or more"),
+        ("extractions.0.counts.2", -1, "counts of ext_1 is -1"),
+        ("extractions.0.refused_count", -1, "refused_count of ext_1 is -1"),
+    ],
+)
+def test_impossible_numbers_are_refused(path: str, value: float, told: str) -> None:
+    """A number that memory cannot have written is refused; the error names the place, the id, the field and the bounds."""
+    document = _dump()
+    held, key = _at(document, path)
+    held[key] = value
+    with pytest.raises(InvalidInputError, match=told):
+        read_document(document)
+
+
+@pytest.mark.parametrize("name", ["../../x", "a\nb", "a/../b", "..\\x", "..", " ", "a\x7f", "a\x85b", "x" * 513])
+@pytest.mark.parametrize(
+    "path",
+    ["items.0.0.agent_id", "topics.0.0.agent_id", "dreams.0.agent_id", "extractions.0.agent_id", "audit.0.agent_id"],
+)
+def test_names_of_agents_are_no_paths(path: str, name: str) -> None:
+    """An agent's name that climbs out of a folder, or does not stand on one line, is refused with what it may be."""
+    document = _dump()
+    held, key = _at(document, path)
+    held[key] = name
+    with pytest.raises(InvalidInputError, match=r"agent_id is .*, expected a name without .*; correct it") as refusal:
+        read_document(document)
+    assert len(str(refusal.value)) < 250
+
+
+@pytest.mark.parametrize("name", ["../../x", "a\nb", "..", "\x1b[2J"])
+def test_a_cursor_is_of_an_agent_with_a_name(name: str) -> None:
+    """What is no name of an agent has no cursor either."""
+    document = {**_dump(), "cursors": {name: 3}}
+    with pytest.raises(InvalidInputError, match="expected a name without control characters"):
+        read_document(document)
+
+
+@pytest.mark.parametrize("name", ["../../x", "a\nb", "a/b", "..", ".", "", "a\\b"])
+@pytest.mark.parametrize("path", ["topics.0.0.name", "dreams.0.topics.0.name"])
+def test_names_of_topics_are_names_of_files(path: str, name: str) -> None:
+    """A topic is read as a file: a name of it that is a path, or does not stand on one line, is refused."""
+    document = _dump()
+    held, key = _at(document, path)
+    held[key] = name
+    with pytest.raises(InvalidInputError, match=r"name of top_1 is .*, expected a name without control .*; correct it"):
+        read_document(document)
+
+
+@pytest.mark.parametrize(
+    "name", ["default", "team/reviewer", "Ada's helper", "agent:1", "\u52a9\u624b", "a..b", "v1.2"]
+)
+def test_other_names_of_agents_come_back(name: str) -> None:
+    """Whatever else an agent may be called comes back; so do shares at their bounds."""
+    one = replace(item("itm_1", agent_id=AgentId(name)), confidence=1)
+    other = replace(item("itm_2", agent_id=AgentId(name)), confidence=0.0)
+    memory = PortableMemory(user_id=ADA, items=((one,), (other,)), cursors=((AgentId(name), 0),))
+    assert read_document(write_document(memory)) == memory
+
+
+def test_an_erased_topic_has_no_name() -> None:
+    """The tombstone of a topic, which has lost its name, comes back."""
+    gone = replace(topic("top_1", ""), status="erased", summary="", content="", sources=())
+    memory = PortableMemory(user_id=ADA, topics=((gone,),))
+    assert read_document(write_document(memory)) == memory

@@ -1,0 +1,98 @@
+"""Possible values: what the numbers and names of a memory that was read from a document can be.
+
+Their types are checked before. Here it is whether memory could have written them: a share is between 0 and 1, a count
+is not below 0, and a name is no path and stands on one line.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, cast
+
+from everfold.core.memory.files import MemoryFile
+from everfold.core.memory.items import Evidence, Item
+from everfold.core.memory.records import AuditEntry, Extraction
+from everfold.core.memory.topics import Dream, Topic
+from everfold.core.primitives.field_types import MOST_WHOLE, broken, require_text
+from everfold.core.primitives.ids import MOST_ID_CHARS
+
+_COUNT: Final = (0, MOST_WHOLE)
+_NUMBER: Final = (1, MOST_WHOLE)
+_SHARE: Final = (0, 1)
+_RANGES: Final[Mapping[type, Mapping[str, tuple[int, int]]]] = {
+    Item: {"confidence": _SHARE, "revision": _NUMBER},
+    Evidence: {"seq": _NUMBER, "start": _COUNT},
+    Topic: {"revision": _NUMBER},
+    Dream: {"epoch": _COUNT, "read_through": _COUNT, "cost_usd": _COUNT},
+    Extraction: {"first_seq": _NUMBER, "last_seq": _NUMBER, "counts": _COUNT, "refused_count": _COUNT},
+}
+"""The least and the most that each number can be. Source: the classes' own docstrings; messages are numbered from 1."""
+_OWNED: Final = (Item, Topic, Dream, Extraction, AuditEntry, MemoryFile)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SLASH: Final = re.compile(r"[/\\]")
+_SHOWN_CHARS: Final = 40
+
+
+def find_impossible(row: object) -> str:
+    """What is wrong with the first number or name of a row that memory cannot have written; empty when nothing is."""
+    problem = _check_names(row) or _check_numbers(row)
+    if isinstance(row, Item):
+        problem = problem or next(filter(None, map(_check_numbers, row.evidence)), "")
+    return f"{problem}; correct it" if problem else ""
+
+
+def require_agent(value: object, at: str) -> None:
+    """Refuse what cannot be an agent's name.
+
+    Raises:
+        InvalidInputError: it cannot; names the place.
+    """
+    problem = _check_agent(require_text(value, at))
+    if problem:
+        raise broken(at, f"{problem}; correct it")
+
+
+def _check_names(row: object) -> str:
+    if isinstance(row, _OWNED) and row.agent_id is not None and (problem := _check_agent(row.agent_id)):
+        return problem
+    return _check_topic(row) if isinstance(row, Topic) else ""
+
+
+def _check_agent(agent_id: str) -> str:
+    """What is wrong with the name of an agent. It may have slashes, as names of repositories have."""
+    if not agent_id.strip() or _is_unfit(agent_id) or ".." in _SLASH.split(agent_id):
+        shown = agent_id[:_SHOWN_CHARS]
+        return f"agent_id is {shown!r}, expected a name without control characters and without the part '..'"
+    return ""
+
+
+def _check_topic(topic: Topic) -> str:
+    """What is wrong with the name of a topic: it is a file's name where agents read it. An erased topic has none."""
+    name = topic.name
+    if not name and topic.status == "erased":
+        return ""
+    if not name.strip() or _is_unfit(name) or _SLASH.search(name) or name in (".", ".."):
+        shown = name[:_SHOWN_CHARS]
+        return f"name of {topic.id} is {shown!r}, expected a name without control characters and slashes"
+    return ""
+
+
+def _is_unfit(name: str) -> bool:
+    return len(name) > MOST_ID_CHARS or _CONTROL.search(name) is not None
+
+
+def _check_numbers(row: object) -> str:
+    for name, (least, most) in _RANGES.get(type(row), {}).items():
+        value = cast("float | tuple[float, ...] | None", getattr(row, name))
+        for number in value if isinstance(value, tuple) else (value,):
+            if number is not None and not least <= number <= most:  # of what is no number neither holds
+                bound = f"from {least} to {most}" if most < MOST_WHOLE else f"{least} or more"
+                return f"{name} of {_describe(row)} is {number}, expected {bound}"
+    if isinstance(row, Extraction) and row.last_seq < row.first_seq:
+        return f"last_seq of {row.id} is {row.last_seq}, expected first_seq, {row.first_seq}, or more"
+    return ""
+
+
+def _describe(row: object) -> str:
+    if isinstance(row, Evidence):
+        return f"the quote of {row.session_id}"
+    return str(getattr(row, "id", "")) or "it"
