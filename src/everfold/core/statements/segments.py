@@ -29,6 +29,8 @@ _JSON_RUN: Final = re.compile(r"[^{}\[\]]*[^{}\[\]\s,:][^{}\[\]]*")
 _JSON_LIKE: Final = re.compile(r"\s*[\[{]\s*[\"{\[]")
 _JSON_PAIR_END: Final = re.compile(r",\s*(?=\")")
 _SEGMENT_CHARS: Final = 480
+_STRONG: Final = "**"
+"""Opens and closes a strong emphasis. Source: CommonMark, section 6.2."""
 _JOINED_CHARS: Final = 110
 """How long a joined run of JSON gets: a small record, about 30 tokens."""
 
@@ -195,9 +197,20 @@ def _cut_json_run(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 
 def _trim(text: str, start: int, end: int, spans: list[Span]) -> None:
+    """Add the run without the marks of a list, a heading or an emphasis around it."""
     part = text[start:end]
     left = part.lstrip(" \t\r\n,;:>*-•#")
     kept = left.rstrip(" \t\r\n,*")
     if kept and not kept.isspace():
         at = start + len(part) - len(left)
-        spans.append((at, at + len(kept)))
+        spans.append(_close_emphasis(text, at, at + len(kept), start, end))
+
+
+def _close_emphasis(text: str, low: int, high: int, start: int, end: int) -> Span:
+    """The span with the stars at its edge whose partners stand inside it: "**Note:** call first" keeps all four."""
+    if text.count(_STRONG, low, high) % 2:
+        if text.startswith(_STRONG, low - len(_STRONG)) and low - len(_STRONG) >= start:
+            return low - len(_STRONG), high
+        if text.startswith(_STRONG, high) and high + len(_STRONG) <= end:
+            return low, high + len(_STRONG)
+    return low, high

@@ -57,6 +57,29 @@ def test_a_plain_rule_is_found_whatever_stands_around_it(text: str) -> None:
     assert measure_line(line) == EXPLICIT
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("- **Note:** never call before ten.", "**Note:** never call before ten."),
+        ("Never answer in **French**", "Never answer in **French**"),
+        ("**Never share the key.**", "Never share the key."),
+        ("* Never share the key.", "Never share the key."),
+    ],
+)
+def test_a_quote_holds_both_ends_of_an_emphasis_or_none(text: str, quote: str) -> None:
+    """The marks of an emphasis stand in a quote with their partners; a mark of a list does not stand in it."""
+    (line,) = _find(text)
+    assert line.quote == quote
+
+
+@pytest.mark.parametrize(
+    "text", ["We are there for each other.", "I will support every move you make.", "Never say never!"]
+)
+def test_a_saying_that_binds_nobody_is_no_explicit_rule(text: str) -> None:
+    """A saying with the words of a rule, which orders nothing, does not stand as one."""
+    assert not [line for line in _find(text) if measure_line(line) == EXPLICIT]
+
+
 @pytest.mark.parametrize("origin", ["assistant", "tool", "external", "system"])
 def test_only_the_user_makes_standing_statements(origin: Origin) -> None:
     """The same words from any other origin never become standing."""

@@ -518,7 +518,7 @@ RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="constraint",
         cues="never always",
-        pattern=r"{start}(?:just |also |only )?(?:never|always) (?!up\b|full|calm|so\b|very|happy|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
+        pattern=r"{start}(?:just |also |only )?(?:never|always) (?!up\b|say never\b|full|calm|so\b|very|happy|here|there|\w+ing\b|in my|in our|look on|remember that you|give up|mind|been|the same|a |good|nice|fun|knew|had|was)(?:ever )?[a-z]",
         example="Never call before ten.",
         counter="Always happy to help.",
     ),

@@ -292,7 +292,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="after:after_this here:from_here every:you each:you all:you any:you anything:you everything:you whatever:you none:in_none every:in_every every:for_every every:on_every every:with_every each:in_each each:for_each each:on_each each:with_each",
-        pattern=rf"@(?:any|anything|every|everything|each|all|whatever|none)\b(?: of)?(?: (?!you\b)[\w&'-]+){{0,5}}? (?:that |which )?you(?:'ll| will| may)?(?: ever)? {_MAKE}\b|@(?:every|each|any) \w+ (?:after this|from here)\b|{{open}}(?:{{order}}|would you(?: please)? {{order}}|don't|do not|never|no)\b.*\b(?:in|for|on|with) (?:each|every|none)(?: one| of|(?: (?!you\b)\w+){{1,3}})\b",
+        pattern=rf"@(?:any|anything|every|everything|each|all|whatever|none)\b(?! (?:move|step|choice|decision|mistake|effort)s? (?:that )?you\b)(?: of)?(?: (?!you\b)[\w&'-]+){{0,5}}? (?:that |which )?you(?:'ll| will| may)?(?: ever)? {_MAKE}\b|@(?:every|each|any) \w+ (?:after this|from here)\b|{{open}}(?:{{order}}|would you(?: please)? {{order}}|don't|do not|never|no)\b.*\b(?:in|for|on|with) (?:each(?! other)|every|none)(?: one| of|(?: (?!you\b)\w+){{1,3}})\b",
         example="Every poem you write for the calendar has twelve lines.",
         counter="Any chair that you like you make.",
     ),
