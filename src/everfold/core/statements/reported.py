@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from everfold.core.statements.quotations import Quotation, is_own_quote
+from everfold.core.statements.reply_heads import blank_address, is_dated_head
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.segments import Span
 
@@ -199,7 +200,7 @@ def _list_colons(text: str, quotations: Sequence[Quotation], marked: Sequence[Sp
         if at < covered and (covered == len(text) or not _ends_line(text, at)):
             continue
         words = _read_clause(text, mark.start())
-        if reports(words) or hands_over(words):
+        if reports(words) or hands_over(words) or _heads_reply(text, mark.start()):
             stops = stops or _list_stops(text)
             span = _measure_report(text, at, quotations, marked, stops)
             if span[0] == at and _find_at(at, quotations) is None:  # behind a quotation the line goes on
@@ -219,12 +220,26 @@ def _list_wide_marks(text: str) -> Iterator[int]:
 
 def _read_clause(text: str, end: int) -> list[str]:
     """The words of the clause that ends at a place, in lower case; what it says in brackets is left out."""
-    start = max(end - _CLAUSE_CHARS, 0)
-    clause = text[start:end]
+    return _split_clause(text[max(end - _CLAUSE_CHARS, 0) : end])
+
+
+def _split_clause(clause: str) -> list[str]:
     clause = _TIME.sub(" ", clause) if ":" in clause else clause
     clause = _ASIDE.sub(" ", clause) if ")" in clause else clause
     bound = max(map(clause.rfind, _BOUNDS))
     return [word.replace("\u2019", "'") for word in _list_words(clause[bound + 1 :].lower())]
+
+
+def _heads_reply(text: str, end: int) -> bool:
+    """Whether a colon at a place ends the head of a reply: an address, and a date with the time or a verb before its name."""
+    clause = text[max(end - _CLAUSE_CHARS, 0) : end]
+    if ">" not in clause or "@" not in clause:
+        return False
+    line = blank_address(clause)
+    if not _SELF.isdisjoint(_list_words(line.lower())):
+        return False
+    words = _split_clause(line)
+    return is_dated_head(line) or (not _INVERTED.isdisjoint(words) and reports(words))
 
 
 def reports(words: Sequence[str]) -> bool:
