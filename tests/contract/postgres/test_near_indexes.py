@@ -1,18 +1,22 @@
 """The index of a user who has very many vectors: who gets one, what is found by it, and when it goes."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from tests.support.postgres import partition
 from tests.support.waiting import until
 
-from everfold.adapters.postgres.near_indexes import MOST_DIMENSIONS
+from everfold.adapters.postgres.near_indexes import INDEXING_KEY, MOST_DIMENSIONS, Limits
 from everfold.adapters.postgres.store import PostgresStore
-from everfold.core.primitives.ids import UserId
+from everfold.core.primitives.ids import SessionId, UserId
 from everfold.core.recall.vectors import Near, Space, Vector, VectorKind, VectorRow
 from everfold.testing.contract.clusters import Clusters
+from everfold.testing.contract.forgetting import erasing
 from everfold.testing.kit.builders import ADA, BEN, append_wires, open_session, session_record, user
 from everfold.testing.kit.memory_builders import audit, item, put
 
@@ -20,6 +24,14 @@ SIZE = 16
 SPACE = Space("clusters", SIZE)
 INDEXED_FROM = 300
 MANY, FEW = 600, 40
+VALID = """
+SELECT indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE relname LIKE 'vectors_near%'
+"""
+UNFINISHED = """
+UPDATE pg_index SET indisvalid = false WHERE indexrelid IN
+(SELECT indexrelid FROM pg_stat_user_indexes WHERE indexrelname LIKE 'vectors_near%')
+"""
+HELD = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s"
 INDEXES = "SELECT indexrelname, idx_scan FROM pg_stat_user_indexes WHERE indexrelname LIKE 'vectors_near%'"
 
 
@@ -32,10 +44,39 @@ async def store(database_url: str) -> AsyncIterator[PostgresStore]:
     await opened.close()
 
 
+@pytest.fixture
+async def hasty(database_url: str) -> AsyncIterator[PostgresStore]:
+    """The same, where no statement but the making of an index waits long for another transaction."""
+    opened = await PostgresStore.open(make_conninfo(database_url, options="-c lock_timeout=50"))
+    opened.indexed_from = INDEXED_FROM
+    yield opened
+    await opened.close()
+
+
 def list_scans(url: str) -> dict[str, int]:
     """How often each index of near vectors was used, by its name."""
     with psycopg.connect(url) as connection:
         return dict(connection.execute(INDEXES).fetchall())
+
+
+def list_valid(url: str) -> list[bool]:
+    """Of each index of near vectors, whether searches may use it."""
+    with psycopg.connect(url) as connection:
+        return [is_valid for (is_valid,) in connection.execute(VALID).fetchall()]
+
+
+def is_being_indexed(url: str) -> bool:
+    """Whether a process has the lock under which indexes are made."""
+    with psycopg.connect(url) as connection:
+        return connection.execute(HELD, [INDEXING_KEY]).fetchall() != [(0,)]
+
+
+@contextmanager
+def writing_on(url: str) -> Iterator[None]:
+    """Within it, a transaction is open that has written to the vectors: no index of them can be made or dropped."""
+    with psycopg.connect(url) as connection:
+        connection.execute("LOCK TABLE vectors IN ROW EXCLUSIVE MODE")
+        yield
 
 
 async def embed(store: PostgresStore, user_id: UserId, count: int, *, space: Space = SPACE) -> Clusters:
@@ -47,6 +88,12 @@ async def embed(store: PostgresStore, user_id: UserId, count: int, *, space: Spa
         row = VectorRow(ref=words.ref, content_hash=words.content_hash, vector=clusters.draw())
         await store.put_vectors(user_id, space, [row])
     return clusters
+
+
+async def wipe(store: PostgresStore, user_id: UserId) -> None:
+    """Wipe a user."""
+    version = await store.read_memory_version(user_id)
+    await store.wipe_user(user_id, expected=version, entry=audit("wipe", user_id=user_id))
 
 
 async def ask(
@@ -112,7 +159,7 @@ async def test_an_index_goes_with_its_vectors(store: PostgresStore, database_url
     await embed(store, BEN, INDEXED_FROM)
     await store.tend_vectors(BEN)
     assert len(list_scans(database_url)) == 1
-    await store.wipe_user(BEN, expected=await store.read_memory_version(BEN), entry=audit("wipe", user_id=BEN))
+    await wipe(store, BEN)
     assert list_scans(database_url) == {}
 
 
@@ -121,10 +168,7 @@ async def test_an_index_that_was_left_unfinished_is_made_again(store: PostgresSt
     clusters = await embed(store, ADA, INDEXED_FROM)
     await store.tend_vectors(ADA)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(
-            "UPDATE pg_index SET indisvalid = false WHERE indexrelid IN "
-            "(SELECT indexrelid FROM pg_stat_user_indexes WHERE indexrelname LIKE 'vectors_near%')"
-        )
+        connection.execute(UNFINISHED)
         assert len(await ask(store, ADA, clusters.ask())) == 10
         await store.tend_vectors(ADA)
         assert len(await ask(store, ADA, clusters.ask())) == 10
@@ -141,3 +185,62 @@ async def test_a_partition_has_the_index_of_its_user(store: PostgresStore, datab
     assert len(await ask(store, ADA, clusters.ask())) == 10
     await store.close()
     await until(lambda: list(list_scans(database_url).values()) == [1])
+
+
+@pytest.mark.parametrize("limits", [Limits(lock_timeout_ms=50), Limits(statement_timeout_ms=500)])
+async def test_an_index_that_takes_too_long_is_made_later(
+    hasty: PostgresStore, database_url: str, limits: Limits
+) -> None:
+    """Behind a transaction that does not end, the making is given up, holds no lock, and succeeds after its end."""
+    await embed(hasty, ADA, INDEXED_FROM)
+    hasty.indexing_limits = limits
+    with writing_on(database_url):
+        await hasty.tend_vectors(ADA)
+        assert list_valid(database_url) == [False]
+        await until(lambda: not is_being_indexed(database_url))
+    hasty.indexing_limits = Limits()
+    await hasty.tend_vectors(ADA)
+    assert list_valid(database_url) == [True]
+
+
+async def test_an_erase_waits_for_no_index(hasty: PostgresStore, database_url: str) -> None:
+    """A wipe ends while an index cannot be dropped, and while the user's own is made, which goes when it is finished."""
+    for user_id in (ADA, BEN):
+        await embed(hasty, user_id, INDEXED_FROM)
+    await hasty.tend_vectors(BEN)
+    with writing_on(database_url):
+        making = asyncio.create_task(hasty.tend_vectors(ADA))
+        await until(lambda: is_being_indexed(database_url))
+        await wipe(hasty, ADA)
+        assert not making.done()
+    await making
+    assert list_valid(database_url) == [True]
+    with writing_on(database_url):
+        await wipe(hasty, BEN)
+    assert await hasty.count_vectors(ADA) == await hasty.count_vectors(BEN) == {}
+
+
+async def test_an_erase_makes_no_index(store: PostgresStore, database_url: str) -> None:
+    """An erase of another session drops an index that was left unfinished, and leaves it to later work to make it again."""
+    await embed(store, ADA, INDEXED_FROM)
+    await store.tend_vectors(ADA)
+    parent = await store.get_session(SessionId(f"ses_{ADA}"))
+    other = await open_session(store, session_record("ses_other", parent=parent), user("Berth 9 is let."))
+    with psycopg.connect(database_url) as connection:
+        connection.execute(UNFINISHED)
+    await store.erase_sessions([other.id], await erasing(store))
+    assert list_valid(database_url) == []
+    await store.tend_vectors(ADA)
+    assert list_valid(database_url) == [True]
+
+
+async def test_the_url_says_in_which_schema_an_index_is_made(database_url: str) -> None:
+    """What the url asks of the server holds for the making of an index as for every other statement."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("CREATE SCHEMA harbour")
+    store = await PostgresStore.open(make_conninfo(database_url, options="-c search_path=harbour"))
+    store.indexed_from = INDEXED_FROM
+    await embed(store, ADA, INDEXED_FROM)
+    await store.tend_vectors(ADA)
+    assert list_valid(database_url) == [True]
+    await store.close()

@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 
 from everfold.adapters.postgres.connection import Connection, Database
+from everfold.adapters.postgres.connections import add_options, add_parameters
 
 INDEXED_FROM: Final = 20_000
 """How many vectors of one space a user has before they get an index. Source: the prototype's measurement, an exact scan of so
@@ -25,6 +26,21 @@ LEAST_VERSION: Final = (0, 8)
 """The first pgvector that goes on searching where a condition leaves too few. Source: its changelog."""
 INDEXING_KEY: Final = 1163282501
 """The advisory lock under which these indexes are made and dropped; `lock_user` of `sql/sessions.sql` has the number before."""
+
+
+class Limits(NamedTuple):
+    """How long the making of one index may take, in milliseconds.
+
+    Attributes:
+        lock_timeout_ms: How long each transaction of others is waited for. A statement of ours ends long before; a backup
+            may take hours, and then the making begins again later. Source: own choice, the pause of `fill_everybody`.
+        statement_timeout_ms: How long all of it may take. Source: own choice; an index of a million vectors, which are as
+            many as docs/adr/0022 plans for one user, at some 3 ms for each where the index is larger than the server's
+            `maintenance_work_mem`.
+    """
+
+    lock_timeout_ms: int = 300_000
+    statement_timeout_ms: int = 3_600_000
 
 
 class NearIndex(NamedTuple):
@@ -73,21 +89,23 @@ def _can_index(database: Database) -> bool:
     return bool(is_owner) and numbers >= LEAST_VERSION
 
 
-def tend(url: str, planned: Tending) -> None:
-    """Do what was planned, as far as the server does it; nothing where another process is at it. It may take minutes.
+def tend(url: str, planned: Tending, limits: Limits) -> None:
+    """Do what was planned, as far as the server does it in time; nothing where another process is at it.
 
-    An index that the server did not finish is not used, and is dropped and made again the next time.
+    An index that the server did not finish is not used, and is dropped and made again the next time. To drop one has the
+    time of every other statement; to make one may take minutes.
     """
-    options = "-c statement_timeout=0 -c lock_timeout=0"
     with (
         suppress(psycopg.Error),
-        psycopg.connect(url, autocommit=True, options=options, client_encoding="UTF8") as connection,
+        psycopg.connect(add_parameters(url), autocommit=True, options=add_options(url)) as connection,
     ):
         [(is_ours,)] = connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEXING_KEY,)).fetchall()
         if not is_ours:
             return
         for name in planned.dropped:
             connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name)))
+        for setting, limit_ms in limits._asdict().items():
+            connection.execute(sql.SQL("SET {} = {}").format(sql.Identifier(setting.removesuffix("_ms")), limit_ms))
         for index in planned.made:
             _make(connection, index)
 

@@ -40,13 +40,13 @@ class PostgresStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqlC
     async def erase_sessions(self, session_ids: Sequence[SessionId], change: MemoryChange) -> dict[str, int]:
         """See the port. An index of vectors that are gone goes too."""
         counts = await super().erase_sessions(session_ids, change)
-        await self.tend_vectors(change.user_id)
+        await self._drop_stale_indexes(change.user_id)
         return counts
 
     async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
         """See the port. An index of vectors that are gone goes too."""
         counts = await super().wipe_user(user_id, expected=expected, entry=entry)
-        await self.tend_vectors(user_id)
+        await self._drop_stale_indexes(user_id)
         return counts
 
     async def is_erasing(self) -> bool:

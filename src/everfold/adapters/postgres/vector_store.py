@@ -9,7 +9,7 @@ from psycopg import errors
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.connections import PostgresConnections
 from everfold.adapters.postgres.migrating import MIGRATING_KEY
-from everfold.adapters.postgres.near_indexes import INDEXED_FROM, Tending, plan_tending, tend
+from everfold.adapters.postgres.near_indexes import INDEXED_FROM, Limits, Tending, plan_tending, tend
 from everfold.adapters.sql import vectors
 from everfold.adapters.sql.owners import find_user_key
 from everfold.core.primitives.ids import AgentId, UserId
@@ -30,6 +30,7 @@ class PostgresVectors(PostgresConnections):
     """The vector store's methods; see `everfold.ports.vectors.VectorStore`."""
 
     indexed_from = INDEXED_FROM
+    indexing_limits = Limits()
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -72,8 +73,18 @@ class PostgresVectors(PostgresConnections):
     async def tend_vectors(self, user_id: UserId) -> None:
         """See the port."""
         planned = await self._read(_plan_tending, user_id, self.indexed_from)
+        await self._tend(planned)
+        if planned.made:  # meanwhile the vectors may have gone
+            await self._drop_stale_indexes(user_id)
+
+    async def _drop_stale_indexes(self, user_id: UserId) -> None:
+        """Only drop what has no use any more: an erase does not wait until an index is made."""
+        planned = await self._read(_plan_tending, user_id, self.indexed_from)
+        await self._tend(planned._replace(made=()))
+
+    async def _tend(self, planned: Tending) -> None:
         if planned.dropped or planned.made:
-            await asyncio.to_thread(tend, self._url, planned)
+            await asyncio.to_thread(tend, self._url, planned, self.indexing_limits)
 
     async def count_vectors(self, user_id: UserId) -> dict[Space, int]:
         """See the port."""
@@ -83,7 +94,7 @@ class PostgresVectors(PostgresConnections):
         """See the port."""
         dropped_count = await self._write(_drop_vectors, user_id, keep, limit_count)
         if dropped_count:
-            await self.tend_vectors(user_id)
+            await self._drop_stale_indexes(user_id)
         return dropped_count
 
 
