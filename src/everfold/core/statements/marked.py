@@ -7,9 +7,10 @@ Source: CommonMark 0.31 for quotes, fences and indented code; RFC 5322 and the m
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from everfold.core.statements.chats import list_chats
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.segments import Span
 
@@ -65,29 +66,6 @@ _FORWARD: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FORWARD_END: Final = re.compile(r"^[ \t>]*-{2,}[ \t]*end\b[^\n]{0,60}$", re.MULTILINE | re.IGNORECASE)
-_CHAT_LINE: Final = re.compile(
-    r"^[ \t]*(?:\[?(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ T])?\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[AaPp][Mm])?\]?[ ]?[-\u2013]?[ ]?)?"
-    r"(?:<([^<>\n:]{1,24})>[ ]|([^\W\d_][^\n:<>\[\](){}.,;!?\"]{0,23})[:\uff1a](?=\s))",
-    re.MULTILINE,
-)
-_NAME_FIRST: Final = re.compile(
-    r"^[ \t]*[^\W\d_][^\n:<>\[\](){}.,;!?\"]{0,23}[ ]?[,(\[]?[ ]?(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ ])?\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[AaPp][Mm])?[)\]]?(?::|[ \t]*$)",
-    re.MULTILINE,
-)
-_BELOW: Final = re.compile(r"\s*\n[ \t]*(?=\S)")
-_LABELS: Final = list_word_set(
-    "rule note todo tip hint example rules notes regel notiz hinweis règle remarque regla nota regola"
-    " monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun"
-    " montag dienstag mittwoch donnerstag freitag samstag sonntag"
-    " lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
-    " lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
-    " понедельник вторник среда четверг пятница суббота воскресенье"
-)
-"""What stands before a colon or a time without being who speaks: labels, and the days of a week's plan."""
-_ASKING: Final = frozenset(("q", "a"))
-"""One who asks himself, where nobody else speaks."""
-_STAMP: Final = re.compile(r"^[ \t]*\[?(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4},?[ T])?\d{1,2}:\d\d", re.MULTILINE)
-_LEAST_STAMPED: Final = 2
 _INDENTED: Final = re.compile(r"[:?\uff1a\uff1f][ \t]*\n[ \t]*\n((?:(?: {4}|\t)[^\n]*(?:\n|\Z)|[ \t]*\n)+)")
 
 
@@ -104,7 +82,7 @@ def list_marked(text: str) -> Iterator[Span]:
     if "--" in text or ":" in text or "\uff1a" in text or "_____" in text:
         yield from _list_mails(text)
     if "\n" in text:
-        yield from _list_chats(text)
+        yield from list_chats(text)
 
 
 def _list_fenced(text: str) -> Iterator[Span]:
@@ -168,34 +146,3 @@ def _is_mail(head: re.Match[str]) -> bool:
     """Whether lines like a mail's head have an address, a sender and a subject, or a blank line below."""
     is_named = _SENDER.search(head[0]) is not None and _SUBJECT.search(head[0]) is not None
     return "@" in head[0] or is_named or _HEAD_END.match(head.string, head.end()) is not None
-
-
-def _list_chats(text: str) -> Iterator[Span]:
-    """A pasted chat, from its first line to its last: two who speak in turn, or lines with the time before a name."""
-    found = list(_CHAT_LINE.finditer(text))
-    names = [(one[1] or one[2]).strip().lower() for one in found]
-    stamped = [one for one in found if _STAMP.match(one[0]) or one[1]]
-    spoken = stamped if len(stamped) >= _LEAST_STAMPED else found if _take_turns(names) else []
-    if spoken:
-        end = text.find("\n\n", spoken[-1].end())
-        yield spoken[0].start(), end if end >= 0 else len(text)
-    timed = [one for one in _NAME_FIRST.finditer(text) if _is_turn(text, one)]
-    if len(timed) >= _LEAST_STAMPED:
-        end = text.find("\n\n", timed[-1].end())
-        yield timed[0].start(), end if end >= 0 else len(text)
-
-
-def _is_turn(text: str, stamp: re.Match[str]) -> bool:
-    """Whether a name with the time behind it has text, and is no entry of a week's plan."""
-    if _LABELS.isdisjoint(stamp[0].lower().split()[:1]):
-        below = _BELOW.match(text, stamp.end())
-        return stamp[0].endswith(":") or (below is not None and _NAME_FIRST.match(text, below.end()) is None)
-    return False
-
-
-def _take_turns(names: Sequence[str]) -> bool:
-    """Whether at least two names come back after one another; words that label what one says are no names."""
-    names = [name for name in names if name not in _LABELS]
-    if set(names) == _ASKING:
-        return False
-    return len(set(names)) > 1 and sum(names.count(name) > 1 for name in set(names)) > 1
