@@ -1,8 +1,9 @@
 """The door of the OpenAI Agents SDK passes the conformance run with both APIs of OpenAI."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,43 +15,48 @@ pytest.importorskip("agents.run", reason="needs the OpenAI Agents SDK; `make doo
 from openai import AsyncOpenAI
 
 import everfold
-from agents import Agent, MultiProvider, RunConfig, Runner, function_tool
+from agents import Agent, MultiProvider, RunConfig, Runner, RunState, function_tool
 from everfold.integrations.openai_agents import connect
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
+
+TOOLS = (function_tool(look_up), function_tool(explode, failure_error_function=None))
 
 
 class Speaker:
     """Runs turns with the SDK, each thread in its session."""
 
-    def __init__(self, engine: Any, url: str, *, has_responses: bool) -> None:
+    def __init__(self, engine: Any, url: str, *, has_responses: bool, tools: Sequence[Any] = TOOLS) -> None:
         self._engine = engine
         client = AsyncOpenAI(base_url=url, api_key="none", max_retries=4)
         provider = MultiProvider(openai_client=client, openai_use_responses=has_responses)
         self._config = RunConfig(model_provider=provider, tracing_disabled=True)
-        tools = [function_tool(look_up), function_tool(explode, failure_error_function=None)]
-        self.agent = Agent("helper", model="scripted", instructions="Say what you know.", tools=tools)
+        self.agent = Agent("helper", model="scripted", instructions="Say what you know.", tools=[*tools])
         self._connected: dict[str, Any] = {}
 
-    async def _connect(self, thread: str) -> dict[str, Any]:
+    async def connect(self, thread: str) -> dict[str, Any]:
+        """The arguments of a run of a thread."""
         if thread not in self._connected:
             session = await self._engine.session(user=USER, agent=AGENT, session_key=thread, limit=LIMIT)
             self._connected[thread] = connect(session, run_config=self._config)
-        return {**self._connected[thread], "max_turns": 60}
+        return self._connected[thread]
+
+    async def run(self, given: Any, *, thread: str) -> Any:
+        """The result of a run, of the user's words or of a state."""
+        return await Runner.run(self.agent, given, max_turns=60, **await self.connect(thread))
 
     async def say(self, text: str, *, thread: str, is_streamed: bool) -> str:
         """One turn."""
-        connected = await self._connect(thread)
         if not is_streamed:
-            return str((await Runner.run(self.agent, text, **connected)).final_output)
-        result = Runner.run_streamed(self.agent, text, **connected)
+            return str((await self.run(text, thread=thread)).final_output)
+        result = Runner.run_streamed(self.agent, text, max_turns=60, **await self.connect(thread))
         async for _ in result.stream_events():
             pass
         return str(result.final_output)
 
     async def stop(self, text: str, *, thread: str) -> None:
         """One turn, cancelled at its first piece."""
-        result = Runner.run_streamed(self.agent, text, **await self._connect(thread))
+        result = Runner.run_streamed(self.agent, text, **await self.connect(thread))
         async for event in result.stream_events():
             if getattr(event.data if event.type == "raw_response_event" else None, "delta", ""):
                 result.cancel()
@@ -93,3 +99,117 @@ async def test_the_result_of_a_tool_that_ends_a_run_is_stored() -> None:
             session = await engine.session(user=USER, agent=AGENT, session_key="long")
             results = [result.text for message in await session.messages() for result in message.view.results]
     assert results == [given]
+
+
+async def list_log(engine: Any, thread: str) -> list[tuple[str, list[str]]]:
+    """The kinds of a log's messages, with the calls that they make or answer."""
+    session = await engine.session(user=USER, agent=AGENT, session_key=thread)
+    return [
+        (message.kind, [call.id for call in message.view.calls] + [result.call_id for result in message.view.results])
+        for message in await session.messages()
+    ]
+
+
+@pytest.mark.parametrize("has_responses", [True, False])
+@pytest.mark.parametrize("goes_on_elsewhere", [True, False])
+async def test_a_run_that_is_resumed_after_an_approval_is_stored_once(
+    *, has_responses: bool, goes_on_elsewhere: bool
+) -> None:
+    """A call that waits for an approval interrupts a run; resumed, in this process or from its JSON, it is one run."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=has_responses)
+            await speaker.say("MARK-1 [tools 2] Say it.", thread="long", is_streamed=False)
+            before = await list_log(engine, "long")
+            speaker.agent.tools = [function_tool(look_up, needs_approval=True)]
+            for number in (2, 3):
+                result = await speaker.run(f"MARK-{number} [tools 2] Say it.", thread="long")
+                state = result.to_state()
+                if goes_on_elsewhere:
+                    speaker = Speaker(engine, provider.url, has_responses=has_responses, tools=speaker.agent.tools)
+                    state = await RunState.from_json(speaker.agent, state.to_json())
+                approved, rejected = state.get_interruptions()
+                state.approve(approved)
+                state.reject(rejected)
+                assert (await speaker.run(state, thread="long")).final_output == write_answer(f"MARK-{number}")
+            log = await list_log(engine, "long")
+    calls = [[f"call_MARK-{number}_1", f"call_MARK-{number}_2"] for number in (2, 3)]
+    assert log == [
+        *before,
+        *(
+            one
+            for first, second in calls
+            for one in [
+                ("user", []),
+                ("assistant", [first, second]),
+                ("result", [first]),
+                ("result", [second]),
+                ("assistant", []),
+            ]
+        ),
+    ]
+
+
+@dataclass
+class Key:
+    """What the tools are called with."""
+
+    key: str
+
+
+def make_tool(inner: Agent[Any], text: str, **options: Any) -> Any:
+    """An agent as a tool, which is asked with this text."""
+    return inner.as_tool("look_up", "Look it up.", parameters=Key, input_builder=lambda _: text, **options)
+
+
+@pytest.mark.parametrize("has_responses", [True, False])
+async def test_an_agent_that_is_a_tool_answers_and_is_not_stored(*, has_responses: bool) -> None:
+    """The outer session has its call and its result; its own words, calls and results are in no session."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=has_responses)
+            inner = Agent("inner", model="scripted", tools=[function_tool(look_up)])
+            speaker.agent.tools = [make_tool(inner, "MARK-2 [tools 1] Look.")]
+            assert await speaker.say("MARK-1 [tools 2] Say it.", thread="long", is_streamed=False) == write_answer(
+                "MARK-1"
+            )
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
+            results = [result.text for message in await session.messages() for result in message.view.results]
+            log = await list_log(engine, "long")
+    assert results == [write_answer("MARK-2")] * 2
+    assert [kind for kind, _ in log] == ["user", "assistant", "result", "result", "assistant"]
+
+
+@pytest.mark.parametrize("goes_on_elsewhere", [True, False])
+async def test_an_approval_inside_an_agent_that_is_a_tool_leaves_the_log_whole(*, goes_on_elsewhere: bool) -> None:
+    """The outer run is interrupted and resumed with the inner one, and the log has the outer one alone."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            inner = Agent("inner", model="scripted", tools=[function_tool(look_up, needs_approval=True)])
+            tools = [make_tool(inner, "MARK-2 [tools 1] Look.")]
+            speaker = Speaker(engine, provider.url, has_responses=True, tools=tools)
+            state = (await speaker.run("MARK-1 [tools 1] Say it.", thread="long")).to_state()
+            if goes_on_elsewhere:
+                speaker = Speaker(engine, provider.url, has_responses=True, tools=tools)
+                state = await RunState.from_json(speaker.agent, state.to_json())
+            for waiting in state.get_interruptions():
+                state.approve(waiting)
+            assert (await speaker.run(state, thread="long")).final_output == write_answer("MARK-1")
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
+            texts = [message.view.text for message in await session.messages()]
+    assert texts[2:] == [write_answer("MARK-2"), write_answer("MARK-1")]
+    assert len(texts) == 4
+
+
+async def test_an_agent_that_is_a_tool_may_have_a_session_of_its_own() -> None:
+    """Connected with another session, its words are stored there, and there alone."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=True)
+            inner = Agent("inner", model="scripted", tools=[function_tool(look_up)])
+            connected = await speaker.connect("inner")
+            speaker.agent.tools = [make_tool(inner, "MARK-2 [tools 1] Look.", **connected)]
+            await speaker.say("MARK-1 [tools 1] Say it.", thread="long", is_streamed=False)
+            logs = [await list_log(engine, thread) for thread in ("long", "inner")]
+    assert [[kind for kind, _ in log] for log in logs] == [["user", "assistant", "result", "assistant"]] * 2
+    assert logs[1][1] == ("assistant", ["call_MARK-2_1"])

@@ -5,13 +5,19 @@ a streamed run, which a session of the SDK would get only after the call, and th
 place, so that a long loop of tools folds inside its run. A hook stores the reply, another one each result. Items have no
 usable ids, but their order in a run stays: it names them.
 
+A run that was interrupted, for the approval of a call, say, is resumed as a run of its own, maybe in another process. Its calls
+are those of the log's newest reply then, and the id of that reply names the run to go on with.
+
+The run of an agent that is a tool of another one has the settings of the outer run. It would be stored as the user's own
+conversation, so that it gets the settings without the door.
+
 What a model had said when its stream was stopped is told by nothing but the stream itself. So models that are named (`model="gpt-5"`)
 are listened to; a model that is given as an object is not, and what it had said is lost.
 
 Source: the Agents SDK 0.24: `call_model_input_filter`, `RunHooks`, `ModelProvider`.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -32,6 +38,7 @@ if find_spec("agents") is None:
     )
 
 from agents.run import CallModelData, ModelInputData
+from agents.tool_context import ToolContext
 from openai.types.responses import ResponseTextDeltaEvent
 
 from agents import FunctionTool, Model, ModelProvider, RunConfig, RunHooks
@@ -41,6 +48,9 @@ Named: TypeAlias = tuple[str, Item]
 """A message, and before it the id that stays."""
 
 _STOPPED: Final = "the run was stopped"
+_REPLY: Final = "/reply/"
+_LOOKED_COUNT: Final = 200
+"""So many messages at the end of a log are looked at for the reply with which an interrupted run ended, before its results."""
 
 
 def connect(session: Session | SyncSession, *, run_config: RunConfig | None = None) -> dict[str, Any]:
@@ -52,50 +62,79 @@ def connect(session: Session | SyncSession, *, run_config: RunConfig | None = No
         session: Of `everfold.open`, on the event loop of the runs, or of `everfold.open_sync` for any.
         run_config: What else the run is to be; its `call_model_input_filter` is replaced.
     """
-    return Connection(Door(session)).connect(run_config or RunConfig())
+    return Connection(Door(session), run_config or RunConfig()).connect()
 
 
 class Connection:
-    """A door for run after run of the SDK, one at a time."""
+    """A door for run after run of the SDK, one at a time.
 
-    def __init__(self, door: Door) -> None:
+    Attributes:
+        config: What the program set for its runs, without the door.
+    """
+
+    def __init__(self, door: Door, config: RunConfig) -> None:
         self.door = door
+        self.config = config
         self._run_id = ""
         self._usage: object = None
+        self._agent: object = None
         self._replies_count = 0
         self._asked: Asked | None = None
 
-    def connect(self, config: RunConfig) -> dict[str, Any]:
+    def connect(self) -> dict[str, Any]:
         """The arguments of a run, for as many runs as are wanted."""
-        provider = ListeningProvider(config.model_provider, self.door)
-        config = replace(config, call_model_input_filter=self.filter, model_provider=provider)
+        provider = ListeningProvider(self.config.model_provider, self.door)
+        config = replace(self.config, call_model_input_filter=self.filter, model_provider=provider)
         return {"run_config": config, "hooks": Hooks(self)}
 
     def begin(self, usage: object) -> None:
         """Note that a run goes on, or that another one begins: each counts its usage in an object of its own."""
         if usage is not self._usage:
-            self._usage, self._run_id, self._replies_count = usage, str(uuid4()), 0
+            self._usage, self._run_id = usage, ""
+
+    def go_on_with(self, agent: object) -> None:
+        """Note which agent the run goes on with."""
+        self._agent = agent
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
-        """What the model is asked instead of the run's items."""
+        """What the model is asked instead of the run's items; those of another agent's run inside it stay."""
+        if data.agent is not self._agent:
+            return data.model_data
         items: Sequence[Any] = data.model_data.input
         prompt, tools = data.model_data.instructions or "", _read_tools(data.agent)
-        named = self._name_each(items)
-        self._asked = asked = await self.door.call(lambda: self._ask(named, prompt, tools))
+        self._asked = asked = await self.door.call(lambda: self._ask([*group_items(items)], prompt, tools))
         return ModelInputData(input=asked.messages, instructions=prompt or None)
 
-    async def _ask(self, named: Sequence[Named], prompt: str, tools: Sequence[JsonValue]) -> Asked:
+    async def _ask(self, wires: Sequence[Item], prompt: str, tools: Sequence[JsonValue]) -> Asked:
+        await self._name_run(_list_last_calls(wires))
+        named = self._name_each(wires)
         await self.door.take_each(named, name=itemgetter(0), write=lambda pair: [pair[1]])
         return await self.door.ask(form="responses", system=prompt, tools=tools)
 
-    def _name_each(self, items: Sequence[Item]) -> list[Named]:
+    async def _name_run(self, call_ids: Collection[str]) -> None:
+        """Give the run its id, unless it has one: that of the run which these calls of its newest reply interrupted."""
+        found = "" if self._run_id or not call_ids else await self._find_run(call_ids)
+        self._run_id = self._run_id or found or str(uuid4())
+
+    async def _find_run(self, call_ids: Collection[str]) -> str:
+        """The id of the run whose reply with these calls is the log's newest with any; empty where it is another."""
+        session = self.door.session
+        last_seq = (await session.inspect.state()).last_seq
+        messages = await session.messages(max(last_seq - _LOOKED_COUNT, 0) + 1, last_seq) if last_seq else []
+        newest = next((message for message in reversed(messages) if message.view.calls), None)
+        if newest is None or not {call.id for call in newest.view.calls}.issuperset(call_ids):
+            return ""
+        run_id, is_named, _ = str(newest.wire.get("id")).rpartition(_REPLY)
+        return run_id if is_named else ""
+
+    def _name_each(self, wires: Sequence[Item]) -> list[Named]:
         """The messages of a run's items, under ids that stay."""
         named: list[Named] = []
         replies_count = 0
-        for number, wire in enumerate(group_items(items)):
-            if "output" in wire and "call_id" not in wire:
+        for number, wire in enumerate(wires):
+            if _is_reply(wire):
                 replies_count += 1
-                named.append((self._name_reply(replies_count), wire))
+                named.append(self._name_reply(replies_count, wire["output"]))
             elif "call_id" in wire:
                 named.append((self._name_result(wire), wire))
             else:
@@ -103,8 +142,10 @@ class Connection:
         self._replies_count = replies_count
         return named
 
-    def _name_reply(self, number: int) -> str:
-        return f"{self._run_id}/reply/{number}"
+    def _name_reply(self, number: int, output: Sequence[Any]) -> Named:
+        """A reply, which is stored with its id: that is what an interrupted run is found by."""
+        name = f"{self._run_id}{_REPLY}{number}"
+        return name, {"id": name, "object": "response", "output": output}
 
     def _name_result(self, item: Item) -> str:
         return f"{self._run_id}/result/{item['call_id']}"
@@ -112,8 +153,11 @@ class Connection:
     async def add_result(self, call_id: str, output: str) -> None:
         """Store what a tool gave, which no call of the model may follow."""
         item = {"type": "function_call_output", "call_id": call_id, "output": output}
-        given = Given(self._name_result(item), partial(list, [item]))
-        await self.door.call(lambda: self.door.add(given))
+        await self.door.call(lambda: self._add_result(item))
+
+    async def _add_result(self, item: Item) -> None:
+        await self._name_run([item["call_id"]])
+        await self.door.add(Given(self._name_result(item), partial(list, [item])))
 
     async def reply(self, output: Sequence[Any], *, counted_tokens: int) -> None:
         """Store what the model said."""
@@ -121,9 +165,8 @@ class Connection:
         asked = self._asked
         self._replies_count += 1
         if asked and items:
-            given = Given(
-                self._name_reply(self._replies_count), partial(list, [{"object": "response", "output": items}])
-            )
+            name, wire = self._name_reply(self._replies_count, items)
+            given = Given(name, partial(list, [wire]))
             await self.door.call(lambda: self.door.reply(asked, given, counted_tokens=counted_tokens))
 
 
@@ -135,17 +178,24 @@ class Hooks(RunHooks[Any]):
 
     async def on_agent_start(self, context: Any, agent: Any) -> None:
         """A run begins, or goes on with another agent."""
-        del agent
         self._connection.begin(context.usage)
+        self._connection.go_on_with(agent)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """The model has replied."""
         del context, agent
         await self._connection.reply(response.output, counted_tokens=response.usage.input_tokens)
 
-    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
-        """A tool has given its result."""
+    async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+        """A tool is called; an agent that is one runs with the program's own settings."""
         del agent, tool
+        if isinstance(context, ToolContext):
+            context.run_config = self._connection.config
+
+    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
+        """A tool has given its result, maybe before an agent is asked: so begins a run that is resumed."""
+        del agent, tool
+        self._connection.begin(context.usage)
         if isinstance(result, str) and (call_id := getattr(context, "tool_call_id", None)):
             await self._connection.add_result(call_id, result)
 
@@ -197,6 +247,16 @@ class ListeningModel(Model):
             text = "".join(said)
             await self._door.call(lambda: self._door.break_off(text, reason=_STOPPED))
             raise
+
+
+def _is_reply(wire: Item) -> bool:
+    return "output" in wire and "call_id" not in wire
+
+
+def _list_last_calls(wires: Sequence[Item]) -> list[str]:
+    """The ids of the calls of the newest reply in a run's items."""
+    reply = next((wire for wire in reversed(wires) if _is_reply(wire)), None)
+    return [item["call_id"] for item in reply["output"] if "call_id" in item] if reply else []
 
 
 def _read_tools(agent: Any) -> list[JsonValue]:
