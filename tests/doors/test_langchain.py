@@ -19,6 +19,7 @@ import everfold
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Door
 from everfold.integrations.langchain import EverfoldMiddleware, give, read_messages
+from everfold.testing import check_openai_request
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, OpenAgent, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider
 
@@ -191,3 +192,95 @@ async def test_thinking_comes_back_with_its_reply() -> None:
     assert shown[1].tool_calls == [CALL]
     assert shown[1].additional_kwargs["reasoning_content"] == "R"
     assert [message.type for message in shown[:3]] == ["human", "ai", "tool"]
+
+
+PNG = "iVBORw0KGgo="
+PDF = "JVBERi0xLjQK"
+IMAGE_URL = "https://tides.example/a.png"
+PDF_URL = "https://tides.example/a.pdf"
+SHOWN_IMAGE = {"type": "image_url", "image_url": {"url": IMAGE_URL}}
+SHOWN_PNG = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+SHOWN_PDF = f"data:application/pdf;base64,{PDF}"
+SHOWN_URL = {"type": "file", "url": PDF_URL, "mime_type": "application/pdf"}
+
+
+async def show(*blocks: Any, is_result: bool) -> list[Any]:
+    """What the model is asked after the user, or a tool, gave these blocks."""
+    given: list[Any] = [{"type": "text", "text": "Look."}, *blocks]
+    said: list[Any] = [HumanMessage("Look." if is_result else given)]
+    if is_result:
+        said += [AIMessage("", tool_calls=[CALL]), ToolMessage(given, tool_call_id="call_1")]
+    async with everfold.open("memory://") as engine:
+        door = Door(await engine.session(), convert=read_messages)
+        await door.take([give(message) for message in said])
+        return (await door.ask(form="openai")).messages
+
+
+def find_shown(message: Any) -> Any:
+    """The last block of a message, without the name of its file; of a file with data, that."""
+    last = message.content[-1]
+    return last["file"]["file_data"] if "file" in last else {key: last[key] for key in last if key != "filename"}
+
+
+@pytest.mark.filterwarnings("ignore:OpenAI may require a filename")
+@pytest.mark.parametrize(
+    ("block", "shown"),
+    [
+        ({"type": "image_url", "image_url": IMAGE_URL}, SHOWN_IMAGE),
+        ({"type": "image_url", "image_url": {"url": IMAGE_URL}}, SHOWN_IMAGE),
+        ({"type": "input_image", "image_url": IMAGE_URL}, SHOWN_IMAGE),
+        ({"type": "image", "url": IMAGE_URL}, SHOWN_IMAGE),
+        ({"type": "image", "source": {"type": "url", "url": IMAGE_URL}}, SHOWN_IMAGE),
+        ({"type": "image", "base64": PNG, "mime_type": "image/png"}, SHOWN_PNG),
+        ({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}, SHOWN_PNG),
+        ({"type": "media", "mime_type": "image/png", "data": PNG}, SHOWN_PNG),
+        ({"type": "file", "base64": PDF, "mime_type": "application/pdf"}, SHOWN_PDF),
+        ({"type": "media", "mime_type": "application/pdf", "data": PDF}, SHOWN_PDF),
+        ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}}, SHOWN_PDF),
+        ({"type": "input_file", "filename": "a.pdf", "file_data": SHOWN_PDF}, SHOWN_PDF),
+        ({"type": "file", "url": PDF_URL, "mime_type": "application/pdf"}, SHOWN_URL),
+        ({"type": "document", "source": {"type": "url", "url": PDF_URL}}, SHOWN_URL),
+    ],
+)
+@pytest.mark.parametrize("is_result", [True, False])
+async def test_images_and_files_of_any_provider_reach_the_model(
+    block: dict[str, Any], shown: Any, *, is_result: bool
+) -> None:
+    """A block of the user's or of a tool's is shown as what it is, whichever form it has."""
+    last = (await show(SHOWN_IMAGE, block, is_result=is_result))[-1]
+    assert last.content[-2] == SHOWN_IMAGE
+    assert find_shown(last) == shown
+
+
+@pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        ({"type": "text-plain", "text": "Low tide."}, "Low tide."),
+        ({"type": "document", "title": "Tides", "source": {"type": "text", "data": "Low tide."}}, "[Tides]\nLow tide."),
+        ({"type": "video", "url": "https://tides.example/a.mp4"}, "[content of type video]"),
+    ],
+)
+@pytest.mark.parametrize("is_result", [True, False])
+async def test_texts_are_shown_and_what_is_not_stored_is_named(
+    block: dict[str, Any], text: str, *, is_result: bool
+) -> None:
+    """A block that holds a text is shown as one, and a block that no form takes ends no turn."""
+    last = (await show(block, is_result=is_result))[-1]
+    assert last.text == f"Look.\n{text}"
+
+
+async def test_an_image_that_a_tool_gives_reaches_the_model() -> None:
+    """The request after a call has the image of its result, and is one that the provider takes."""
+
+    def look_up(key: str) -> list[dict[str, Any]]:
+        """Look up."""
+        return [{"type": "text", "text": key}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
+
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            model = ChatOpenAI(model="scripted", base_url=provider.url, api_key="none")
+            agent = create_agent(model, [look_up], middleware=[EverfoldMiddleware(engine)])
+            given, config = ask("MARK-1 [tools 1] Say it.", "long")
+            await agent.ainvoke(given, config)
+    assert check_openai_request(provider.asked[-1].body) == []
+    assert SHOWN_PNG in provider.asked[-1].body["messages"][-1]["content"]

@@ -11,10 +11,14 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
+from mimetypes import guess_type
 from typing import Any, Final
 from uuid import uuid4
 
-from everfold.core.primitives.json_values import JsonValue
+from everfold.core.log.files import PDF, File, find_file, read_inner_texts
+from everfold.core.log.messages import DocumentPart
+from everfold.core.log.wire import read_wire
+from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Door, Doors, Given
@@ -219,8 +223,7 @@ def _write_each(message: BaseMessage) -> list[Mapping[str, object]]:
 def _write(message: BaseMessage) -> Mapping[str, object]:
     """A message in OpenAI's form; a reply with what has no place there beside it, such as signed thinking."""
     if not isinstance(message, AIMessage):
-        wire: Mapping[str, object] = convert_to_openai_messages(message)
-        return wire
+        return _write_given(message)
     blocks = [message.content] if isinstance(message.content, str) else message.content
     texts = [text for block in blocks if (text := _read_text(block))]
     calls = [_write_call(call) for call in (*message.tool_calls, *message.invalid_tool_calls)]
@@ -233,6 +236,68 @@ def _write(message: BaseMessage) -> Mapping[str, object]:
         **({"tool_calls": calls} if calls else {}),
         **({_OTHERS: {"blocks": others, "kwargs": kept}} if others or kept else {}),
     }
+
+
+def _write_given(message: BaseMessage) -> Mapping[str, object]:
+    """A message that no model wrote."""
+    content = message.content
+    if isinstance(content, list):
+        message = message.model_copy(update={"content": [_name_unknown(_fit_block(block)) for block in content]})
+    wire: Mapping[str, object] = convert_to_openai_messages(message)
+    return wire
+
+
+def _fit_block(block: Any) -> Any:
+    """A block of any provider's as one that `convert_to_openai_messages` takes in every message."""
+    match block:
+        case {"type": "image_url" | "input_image", "image_url": str(url)}:
+            return {"type": "image_url", "image_url": {"url": url}}
+        case {"type": "image", "source": {"type": "url", "url": str(url)}}:
+            return {"type": "image_url", "image_url": {"url": url}}
+        case {"type": "media", "mime_type": str(kind), "data": str(data)} if not kind.startswith(("audio/", "video/")):
+            return {"type": "image" if kind.startswith("image/") else "file", "base64": data, "mime_type": kind}
+        case {"type": "file", "url": str(url)}:
+            extras = block.get("extras") or {}
+            return _write_file(File(title=block.get("filename") or extras.get("filename") or "", url=url))
+        case {"type": "input_file"} if file := find_file(block):
+            return _write_file(file)
+        case {"type": "document", "source": dict()}:
+            return _fit_document(block)
+        case {"type": "text-plain", "text": str(text)}:
+            return {"type": "text", "text": text}
+        case _:
+            return block
+
+
+def _fit_document(block: JsonObject) -> JsonObject:
+    """A document of Anthropic's: a file, or its texts under its title."""
+    file = find_file(block)
+    (part,) = read_wire({"role": "user", "content": [block]}).parts
+    if file is not None or not isinstance(part, DocumentPart):
+        return _write_file(file or File())
+    text = part.text or "\n".join(read_inner_texts(part))
+    return {"type": "text", "text": f"[{part.title}]\n{text}"}
+
+
+def _write_file(file: File) -> JsonObject:
+    """A file in OpenAI's form, where an address stands for the data."""
+    data = f"data:{file.media_type};base64,{file.data}" if file.data else file.url
+    if data:
+        return {"type": "file", "file": {"file_data": data, "filename": file.name}}
+    return {"type": "file", "file": {"file_id": file.file_id}} if file.file_id else _name_left_out("file")
+
+
+def _name_unknown(block: Any) -> Any:
+    """A block, or what names it where the framework cannot write it in OpenAI's form."""
+    try:
+        convert_to_openai_messages(HumanMessage([block]))
+    except (KeyError, TypeError, ValueError):
+        return _name_left_out(block.get("type"))
+    return block
+
+
+def _name_left_out(kind: object) -> JsonObject:
+    return {"type": "text", "text": f"[content of type {kind}]"}
 
 
 def _read_text(block: Any) -> str:
@@ -259,7 +324,18 @@ def read_messages(messages: Sequence[Any]) -> list[BaseMessage]:
 
 def _read(wire: Any) -> BaseMessage:
     (message,) = convert_to_messages([wire])
+    if isinstance(message, HumanMessage) and isinstance(message.content, list):
+        message.content = [_read_block(block) for block in message.content]
     return message
+
+
+def _read_block(block: Any) -> Any:
+    """A block as the framework has it: a file at an address is one of its own."""
+    match block:
+        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)}} if not url.startswith("data:"):
+            return {"type": "file", "url": url, "mime_type": guess_type(url)[0] or PDF, "filename": name}
+        case _:
+            return block
 
 
 def _read_reply(wire: Any) -> BaseMessage:
