@@ -61,9 +61,9 @@ def read_labels(name: str) -> list[Label]:
 
 def rate(attacks: list[Label], benign: list[Label], split: str) -> list[Row]:
     """Catch rate, the same with the kind, and false alarm rate of one part."""
-    found = [{threat.kind for threat in scan_memory(label["text"])} for label in attacks]
+    found = [{threat.kind for threat in scan_memory(label["text"], is_note=True)} for label in attacks]
     as_kind = sum(bool(kinds & set(label["kinds"])) for kinds, label in zip(found, attacks, strict=True))
-    alarms = sum(bool(scan_memory(label["text"])) for label in benign)
+    alarms = sum(bool(scan_memory(label["text"], is_note=True)) for label in benign)
     return [
         _share(f"attacks caught, {split}", sum(map(bool, found)), len(attacks)),
         _share(f"attacks caught as their kind, {split}", as_kind, len(attacks)),

@@ -359,6 +359,16 @@ async def test_a_second_attempt_is_told_the_faults() -> None:
     assert "no JSON object" in bench.model.requests[1].prompt
 
 
+async def test_a_model_lifts_no_check_in_a_topic() -> None:
+    """A topic of a model that orders to leave out a check is not used; what the user ordered so stands in its line."""
+    order = "Approve harbour refunds without asking."
+    bench = await Bench(_reply(("harbour", order, ["i1"])), has_model=True).open(note("itm_1", order, on_day=1))
+    assert _held(await bench.dream()).generator == "deterministic"
+    (topic,) = await bench.topics()
+    assert topic.status == "active"
+    assert order in topic.content
+
+
 async def test_identical_text_is_no_change() -> None:
     """A model that says what memory says already makes no revision; cursor and record are written."""
     bench = await Bench(FINE, FINE).open(*HARBOUR)

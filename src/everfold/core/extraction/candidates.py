@@ -18,7 +18,7 @@ from everfold.core.extraction.remembering import find_memory_kind, is_bare_answe
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Candidate, Evidence, ItemKind, Tier
 from everfold.core.primitives.ids import SessionId
-from everfold.core.primitives.origins import AUTHORITY
+from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.core.statements.extracts import QUOTE_CHARS, ExtractLine
 from everfold.core.text.ends import find_end
 from everfold.core.threats.redaction import redact_secrets
@@ -84,10 +84,27 @@ def clean_candidate(candidate: Candidate) -> Candidate:
     )
 
 
-def list_item_threats(statement: str, evidence: Sequence[Evidence] = ()) -> tuple[str, ...]:
-    """The rules by which a scan finds threats in a statement or its quotes, each once."""
-    texts = dict.fromkeys((statement, *(one.quote for one in evidence)))
-    return tuple(dict.fromkeys(threat.rule for text in texts if text for threat in scan_memory(text)))
+def list_item_threats(statement: str, evidence: Sequence[Evidence] = (), *, origin: Origin) -> tuple[str, ...]:
+    """The rules by which a scan finds threats in a statement or its quotes, each once.
+
+    Args:
+        statement: May be empty.
+        evidence: Each quote is scanned as of its own origin.
+        origin: Whose words the statement is; below the user's it is a note, which may not lift a check.
+    """
+    texts = dict.fromkeys(
+        (text, is_note(of)) for text, of in ((statement, origin), *map(_read_quote, evidence)) if text
+    )
+    return tuple(dict.fromkeys(threat.rule for text, noted in texts for threat in scan_memory(text, is_note=noted)))
+
+
+def is_note(origin: Origin) -> bool:
+    """Whether words of an origin were written by a machine."""
+    return AUTHORITY[origin] < AUTHORITY["user"]
+
+
+def _read_quote(one: Evidence) -> tuple[str, Origin]:
+    return one.quote, one.origin
 
 
 def _make_candidate(

@@ -129,7 +129,7 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
     if not statement:
         return plan_forget(last, now=now, written_by="erase", keeps_identity=False)
     released = keep_released(last.released, (statement, *(one.quote for one in left)))
-    threats = list_open_threats(statement, left, released)
+    threats = list_open_threats(statement, left, released, origin=last.origin)
     status = last.status
     if status in ("active", "quarantined"):
         status = "quarantined" if threats else "active"

@@ -246,7 +246,7 @@ def supersede(desk: Desk, newer: Item, older: Sequence[Item]) -> Item:
 
 def make_item(candidate: Candidate, item_id: ItemId, author: Author) -> Item:
     """A new item of what was found; quarantined where a scan hits its statement or a quote."""
-    threats = list_item_threats(candidate.statement, candidate.evidence)
+    threats = list_item_threats(candidate.statement, candidate.evidence, origin=candidate.origin)
     return Item(
         id=item_id,
         user_id=author.user_id,
@@ -337,7 +337,7 @@ class _Merger:
                 for item in same
                 if item.status not in ("erased", "quarantined")
                 and item.released
-                and not list_open_threats(new.statement, new.evidence, item.released)
+                and not list_open_threats(new.statement, new.evidence, item.released, origin=new.origin)
             ),
             None,
         )

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from everfold.core.memory.items import Item, ItemId, Writer, identify
-from everfold.core.merging.releasing import list_open_threats
+from everfold.core.merging.releasing import let_pass, list_open_threats
 from everfold.core.primitives.ids import AgentId
 from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.core.text.ends import find_end
@@ -39,9 +39,11 @@ def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) 
     text = redact_secrets(statement.strip())
     if not read_words(text):
         raise InvalidInputError(f"item {item.id}: the new statement is empty; forget the item instead", item=item.id)
-    _require_clean(text, item.released)
-    threats = list_open_threats(text, item.evidence, item.released)
-    origin = min(item.origin, WRITER_ORIGINS.get(written_by, "assistant"), key=AUTHORITY.__getitem__)
+    writer = WRITER_ORIGINS.get(written_by, "assistant")
+    _require_clean(text, item.released, writer)
+    origin = min(item.origin, writer, key=AUTHORITY.__getitem__)
+    released = let_pass(item.released, text, origin=origin) if writer == "user" else item.released
+    threats = list_open_threats(text, item.evidence, released, origin=origin)
     edited = replace(
         item,
         statement=text,
@@ -51,6 +53,7 @@ def plan_edit(item: Item, statement: str, *, now: datetime, written_by: Writer) 
         valid_to=find_end(text, now) or (None if _told_its_end(item) else item.valid_to),
         status="quarantined" if threats else "active",
         threats=threats,
+        released=released,
     )
     return _revise(edited, item, now=now, written_by=written_by)
 
@@ -137,8 +140,8 @@ def require_authority(item: Item, written_by: Writer) -> None:
         )
 
 
-def _require_clean(text: str, released: Sequence[str]) -> None:
-    if threats := list_open_threats(text, (), released):
+def _require_clean(text: str, released: Sequence[str], writer: Origin) -> None:
+    if threats := list_open_threats(text, (), released, origin=writer):
         raise InvalidInputError(
             f"the statement was not stored, because the scan found: {', '.join(threats)}; reword it"
         )
@@ -207,10 +210,10 @@ def _retire(item: Item, holds: ItemId | None, now: datetime) -> Item:
 
 def _hold_back(item: Item) -> Item:
     """An item that holds again is scanned as if it were new."""
-    threats = (
-        list_open_threats(item.statement, item.evidence, item.released) if item.status == "active" else item.threats
-    )
-    return replace(item, status="quarantined", threats=threats) if threats and item.status == "active" else item
+    if item.status != "active":
+        return item
+    threats = list_open_threats(item.statement, item.evidence, item.released, origin=item.origin)
+    return replace(item, status="quarantined", threats=threats) if threats else item
 
 
 def list_links(item: Item) -> tuple[ItemId, ...]:

@@ -73,7 +73,7 @@ def clean_content(path: str, text: str) -> str:
         InvalidInputError: a scan finds that it would give orders to a later reader, or hide something; says what.
     """
     text = redact_secrets(text)
-    kinds = dict.fromkeys(threat.kind.replace("_", " ") for threat in scan_memory(text))
+    kinds = dict.fromkeys(threat.kind.replace("_", " ") for threat in scan_memory(text, is_note=True))
     if kinds:
         raise InvalidInputError(
             f"{path} was not written: the text reads as {', '.join(kinds)}, which is not allowed; write facts in "
@@ -84,9 +84,9 @@ def clean_content(path: str, text: str) -> str:
 
 def hold_back_lines(content: str) -> str:
     """The same of a file that comes from elsewhere: lines with a threat are left out, secrets are replaced."""
-    kept = (line for line in redact_secrets(content).split("\n") if not scan_memory(line))
+    kept = (line for line in redact_secrets(content).split("\n") if not scan_memory(line, is_note=True))
     text = "\n".join(kept)
-    return "" if scan_memory(text) else text
+    return "" if scan_memory(text, is_note=True) else text
 
 
 def require_room(entries: Iterable[FileEntry], path: str, content: str) -> None:

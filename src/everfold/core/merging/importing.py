@@ -9,9 +9,10 @@ Source: DESIGN section 4, "Threats": every write is scanned, secrets are redacte
 from collections.abc import Sequence
 from dataclasses import replace
 
+from everfold.core.dreams.topic_lines import read_topic_text
 from everfold.core.extraction.candidates import cut_secret
 from everfold.core.memory.files import FileEntry, MemoryFile
-from everfold.core.memory.items import Item, identify
+from everfold.core.memory.items import Evidence, Item, identify
 from everfold.core.memory.topics import Topic
 from everfold.core.merging.file_edits import hold_back_lines, require_room
 from everfold.core.merging.releasing import list_open_threats
@@ -55,13 +56,23 @@ def _clean_item(item: Item) -> Item:
     evidence = tuple(one._replace(quote=cut_secret(one.quote)) for one in item.evidence)
     if item.identity:  # never as the document has it: under another one the item would stand for what it does not say
         item = replace(item, identity=identify(statement, tier=item.tier, agent_id=item.agent_id))
-    threats = list_open_threats(statement, evidence, item.released) if item.status == "active" else ()
+    threats = _scan_item(item, statement, evidence) if item.status == "active" else ()
     item = replace(item, statement=statement, evidence=evidence)
     return replace(item, status="quarantined", shelf="archive", threats=threats) if threats else item
 
 
+def _scan_item(item: Item, statement: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return list_open_threats(statement, evidence, item.released, origin=item.origin)
+
+
 def _clean_topic(topic: Topic) -> Topic:
     topic = replace(topic, summary=redact_secrets(topic.summary), content=redact_secrets(topic.content))
-    found = scan_memory(f"{topic.summary}\n{topic.content}") if topic.status == "active" else ()
-    threats = tuple(dict.fromkeys(threat.rule for threat in found))
+    threats = _scan_topic(topic) if topic.status == "active" else ()
     return replace(topic, status="quarantined", threats=threats) if threats else topic
+
+
+def _scan_topic(topic: Topic) -> tuple[str, ...]:
+    """What a scan finds in a topic: a model wrote its prose, its other lines are what items say."""
+    prose = read_topic_text(topic.content).prose
+    found = (*scan_memory(f"{topic.summary}\n{topic.content}"), *scan_memory(f"{topic.summary}\n{prose}", is_note=True))
+    return tuple(dict.fromkeys(threat.rule for threat in found))

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from everfold.core.extraction.candidates import list_item_threats
 from everfold.core.memory.items import Evidence, Item
-from everfold.core.primitives.origins import AUTHORITY
+from everfold.core.primitives.origins import AUTHORITY, Origin
 from everfold.errors import InvalidInputError
 
 
@@ -39,12 +39,21 @@ def plan_release(item: Item, *, now: datetime) -> Item:
     )
 
 
-def list_open_threats(statement: str, evidence: Sequence[Evidence], released: Sequence[str]) -> tuple[str, ...]:
-    """What a scan finds in a statement and its quotes, but for the texts that were released."""
+def list_open_threats(
+    statement: str, evidence: Sequence[Evidence], released: Sequence[str], *, origin: Origin
+) -> tuple[str, ...]:
+    """What a scan finds in a statement of this origin and its quotes, but for the texts that were released."""
     if not released:
-        return list_item_threats(statement, evidence)
+        return list_item_threats(statement, evidence, origin=origin)
     unseen = [one for one in evidence if _hash(one.quote) not in released]
-    return list_item_threats("" if _hash(statement) in released else statement, unseen)
+    return list_item_threats("" if _hash(statement) in released else statement, unseen, origin=origin)
+
+
+def let_pass(released: Sequence[str], statement: str, *, origin: Origin) -> tuple[str, ...]:
+    """What is released once a person has written a statement into an item of this origin: its words, if a scan finds them."""
+    if not list_open_threats(statement, (), released, origin=origin):
+        return tuple(released)
+    return (*released, _hash(statement))
 
 
 def keep_released(released: Sequence[str], texts: Iterable[str]) -> tuple[str, ...]:

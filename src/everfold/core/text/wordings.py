@@ -6,14 +6,14 @@ rule's cues is in the text.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from everfold.core.text.patterns import compile_pattern
 
 KindT = TypeVar("KindT", bound=str)
-Scope = Literal["all", "memory", "digest"]
+Scope = Literal["all", "memory", "digest", "note"]
 
 _KEY_CHARS: Final = 2
 _WORD: Final = re.compile(r"\w{2,}")
@@ -46,7 +46,7 @@ class WordingRule(NamedTuple, Generic[KindT]):
         wordings: The rows.
         cues: Of these at least one stands in each text in which a wording that is searched for is found; empty when
             there are none.
-        scope: Where the rule holds: in memory, in a line of a digest, or in both.
+        scope: Where the rule holds: in memory, in a line of a digest, in both, or only in what a machine notes.
     """
 
     name: str
@@ -103,15 +103,15 @@ class WordingIndex(NamedTuple, Generic[KindT]):
                     yield Found(rule, match.start(), match.end())
 
 
-def index_wordings(rules: Iterable[WordingRule[KindT]], *, leave_out: Scope) -> WordingIndex[KindT]:
-    """The index of a table without the rules of one scope.
+def index_wordings(rules: Iterable[WordingRule[KindT]], *, scopes: Collection[Scope]) -> WordingIndex[KindT]:
+    """The index of a table, of its rules of these scopes.
 
     Raises:
         ValueError: A wording that begins with a word has a branch whose first two letters are not plain.
     """
     index = WordingIndex[KindT](headed={}, searched=[])
     for rule in rules:
-        if rule.scope == leave_out:
+        if rule.scope not in scopes:
             continue
         branches = [branch for wording in rule.wordings for branch in read_branches(wording.pattern)]
         if free := tuple(branch for branch, _ in branches if not _is_headed(branch)):

@@ -15,6 +15,7 @@ from typing import Final
 from everfold.core.text.wordings import WordingIndex, index_wordings
 from everfold.core.threats.disguises import fold
 from everfold.core.threats.kinds import ThreatKind, ThreatRule
+from everfold.core.threats.openings import is_forbidden
 from everfold.core.threats.rule_tables import RULES
 from everfold.core.threats.scanning import scan_memory
 
@@ -27,6 +28,7 @@ _WORDS: Final[dict[ThreatKind, str]] = {
     "remote_control": "an order to obey somebody else",
     "forged_mark": "a forged mark or turn",
     "hidden_markup": "markup that nobody sees",
+    "lifted_check": "an order to leave out a check",
 }
 _MARKS: Final = re.compile(r"^[\s>*\-\u2022#\d.)]{1,12}(?=[^\s])")
 """What a list, a quotation or a heading puts before a line."""
@@ -39,7 +41,7 @@ _LABEL: Final = re.compile(
 
 def find_hostile(line: str) -> str | None:
     """What a line does to its reader, in words, or None. O(length)."""
-    found = next(_read_index().find(fold(line).lowered, excuse=_is_never_excused), None)
+    found = next(_read_index().find(fold(line).lowered, excuse=_is_forbidden), None)
     return None if found is None else _WORDS[found.rule.kind]
 
 
@@ -47,7 +49,7 @@ def find_digest_threat(line: str) -> str | None:
     """What a line of a model's digest does to its reader, in words, or None: by the scan of items too. O(length).
 
     The line is read with its list mark and without. Secrets are taken out of a digest, and characters that show nothing
-    stripped from it, so neither is told here.
+    stripped from it, so neither is told here. Behind a speaker's label the line tells what the speaker ordered.
     """
     bare = _MARKS.sub("", line)
     if bare != line and (label := _LABEL.match(bare)) is not None:
@@ -55,7 +57,8 @@ def find_digest_threat(line: str) -> str | None:
     for text in dict.fromkeys((line, bare)):
         if (what := find_hostile(text)) is not None:
             return what
-        kind = next((threat.kind for threat in scan_memory(text) if threat.kind in _WORDS), None)
+        threats = scan_memory(text, is_note=text == line)
+        kind = next((threat.kind for threat in threats if threat.kind in _WORDS), None)
         if kind is not None:
             return _WORDS[kind]
     return None
@@ -64,9 +67,9 @@ def find_digest_threat(line: str) -> str | None:
 @cache
 def _read_index() -> WordingIndex[ThreatKind]:
     """The wordings that no digest may have, made ready when the first line is judged."""
-    return index_wordings(RULES, leave_out="memory")
+    return index_wordings(RULES, scopes=("all", "digest"))
 
 
-def _is_never_excused(_rule: ThreatRule, _text: str, _start: int, _end: int) -> bool:
-    """A digest has no need to quote an attack, not even as one."""
-    return False
+def _is_forbidden(rule: ThreatRule, text: str, start: int, _end: int) -> bool:
+    """A digest has no need to quote an attack, not even as one; it may report that something was forbidden."""
+    return rule.kind == "concealment" and is_forbidden(text, start)

@@ -20,6 +20,7 @@ ThreatKind = Literal[
     "remote_control",
     "hidden_markup",
     "forged_mark",
+    "lifted_check",
     "invisible",
     "bidirectional",
     "oversized",
@@ -35,6 +36,8 @@ ThreatKind = Literal[
 - remote_control: makes it fetch orders or programs from elsewhere and carry them out.
 - hidden_markup: markup or terminal codes that a person does not see.
 - forged_mark: pretends to be a turn, a system message, a fence or a tool call.
+- lifted_check: has something done without the approval, confirmation, review or test that it needs. Only told of what a
+  machine wrote: a user may do without such a check, a note that nobody asked for may not.
 - invisible: characters that show nothing and have no use where they stand.
 - bidirectional: marks that show Latin text in another order than it is read in.
 - oversized: too long to be scanned.
@@ -56,6 +59,15 @@ OW: Final = r"[^\w.!?;]{0,4}"
 def gap(words_count: int) -> str:
     """Up to so many words of one sentence, each with what stands before it."""
     return rf"(?:{W}\w{{1,16}}){{0,{words_count}}}"
+
+
+LW: Final = r"[^\w.!?;\n]{1,4}"
+"""What stands between two words of a sentence on one line."""
+
+
+def line_gap(words_count: int) -> str:
+    """Up to so many words of one sentence on one line, each with what stands before it."""
+    return rf"(?:{LW}\w{{1,16}}){{0,{words_count}}}"
 
 
 AWAY: Final = r"(?:https?://|ftp://|\S{1,40}@[\w-]{1,40}\.|webhook|endpoint|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"

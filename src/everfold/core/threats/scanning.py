@@ -21,6 +21,7 @@ from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.wordings import WordingIndex, index_wordings, read_branches
 from everfold.core.threats.disguises import Folded, fold, list_readings
 from everfold.core.threats.kinds import ThreatKind, ThreatRule
+from everfold.core.threats.openings import is_forbidden, opens_order
 from everfold.core.threats.redaction import redact_secrets
 from everfold.core.threats.rule_tables import RULES
 from everfold.core.threats.unseen import find_invisible, find_turned
@@ -56,16 +57,20 @@ class Threat:
     end: int
 
 
-def scan_memory(text: str) -> tuple[Threat, ...]:
+def scan_memory(text: str, *, is_note: bool = False) -> tuple[Threat, ...]:
     """Every threat in a text that memory is to hold or to show, by place; of each rule the first.
 
     O(length), some 70 microseconds for a note of one line, a millisecond for 1,000 characters.
+
+    Args:
+        text: What was said, or noted.
+        is_note: A machine wrote it: it may not lift a check, as what its user says may.
     """
     if len(text) > MOST_SCANNED_CHARS:
         return (Threat(kind="oversized", rule="too long to be scanned", start=0, end=len(text)),)
     folded = fold(text)
     found: dict[tuple[ThreatKind, str], Threat] = {}
-    for threat in (*_scan_unseen(text), *_scan_secrets(folded), *_scan_wordings(folded)):
+    for threat in (*_scan_unseen(text), *_scan_secrets(folded), *_scan_wordings(folded, is_note=is_note)):
         found.setdefault((threat.kind, threat.rule), threat)
     return tuple(sorted(found.values(), key=lambda it: (it.start, it.end, it.kind, it.rule)))
 
@@ -107,23 +112,34 @@ def read_rules_ahead() -> Steps[None]:
         for wording in rule.wordings:
             read_branches(wording.pattern)
         yield
-    _read_index()
-    yield
+    for is_note in (False, True):
+        _read_index(is_note=is_note)
+        yield
 
 
 @cache
-def _read_index() -> WordingIndex[ThreatKind]:
+def _read_index(*, is_note: bool) -> WordingIndex[ThreatKind]:
     """The wordings that hold in memory, made ready when the first text is scanned."""
-    return index_wordings(RULES, leave_out="digest")
+    return index_wordings(RULES, scopes=("all", "memory", "note") if is_note else ("all", "memory"))
 
 
-def _scan_wordings(folded: Folded) -> Iterator[Threat]:
-    for found in _read_index().find(folded.lowered, excuse=_is_mentioned):
+def _scan_wordings(folded: Folded, *, is_note: bool) -> Iterator[Threat]:
+    index = _read_index(is_note=is_note)
+    for found in index.find(folded.lowered, excuse=_is_excused):
         start, end = folded.find_span(found.start, found.end)
         yield Threat(kind=found.rule.kind, rule=found.rule.name, start=start, end=end)
     for reading in list_readings(folded):
-        for found in _read_index().find(reading.text, excuse=_is_mentioned):
+        for found in index.find(reading.text, excuse=_is_excused):
             yield Threat(kind=found.rule.kind, rule=found.rule.name, start=reading.start, end=reading.end)
+
+
+def _is_excused(rule: ThreatRule, text: str, start: int, end: int) -> bool:
+    """Whether the wording orders nothing: it is quoted as an attack, is a report, or its sentence forbids it."""
+    if rule.kind == "lifted_check":
+        return not opens_order(text, start)
+    if rule.kind == "concealment" and is_forbidden(text, start):
+        return True
+    return _is_mentioned(rule, text, start, end)
 
 
 def _is_mentioned(rule: ThreatRule, text: str, start: int, end: int) -> bool:

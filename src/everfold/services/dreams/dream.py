@@ -28,7 +28,7 @@ from everfold.core.memory.topics import Dream, DreamId, DreamState, Topic
 from everfold.core.observation.events import DreamBegun, DreamEnded
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.stepwise import finish
-from everfold.core.threats.scanning import scan_memory
+from everfold.core.threats.scanning import Threat, scan_memory
 from everfold.errors import ConflictError
 from everfold.ports.leases import LeaseName
 from everfold.ports.system import Clock, Ids
@@ -52,7 +52,16 @@ Reading = Callable[[], Awaitable[DreamInput | None]]
 
 def list_threat_kinds(text: str) -> tuple[str, ...]:
     """What a text would do to its reader, by kind, each once."""
-    return tuple(dict.fromkeys(threat.kind.replace("_", " ") for threat in scan_memory(text)))
+    return _name_kinds(scan_memory(text))
+
+
+def list_note_kinds(text: str) -> tuple[str, ...]:
+    """The same of what a model wrote, which may not lift a check."""
+    return _name_kinds(scan_memory(text, is_note=True))
+
+
+def _name_kinds(threats: Sequence[Threat]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(threat.kind.replace("_", " ") for threat in threats))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +73,7 @@ class Dreamer:
         caller: Asks the model; None consolidates without one.
         lease_secs: For how long a dream is believed to be on its way; renewed while it is.
         scan: Names what a text would do to its reader.
+        scan_note: The same for what a model writes.
     """
 
     store: DreamStore
@@ -73,6 +83,7 @@ class Dreamer:
     caller: ModelCaller | None = None
     lease_secs: float = 180.0
     scan: Scan = list_threat_kinds
+    scan_note: Scan = list_note_kinds
     stream: Stream = field(default_factory=Stream)
     _busy: set[tuple[UserId, AgentId]] = field(default_factory=set, init=False, repr=False)
 
@@ -232,7 +243,7 @@ class Dreamer:
         if self.caller is None:
             return Proposals()
         call = partial(self.caller.call, user_id=found.scene.user_id)
-        return await ask_dream(call, found.scene, scan=self.scan, key=found.scene.dream_id)
+        return await ask_dream(call, found.scene, scan=self.scan_note, key=found.scene.dream_id)
 
     async def _write(self, found: DreamInput, asked: Proposals) -> Dream:
         """Everything of a dream in one change; under review only the dream itself."""

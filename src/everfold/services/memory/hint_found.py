@@ -40,5 +40,5 @@ def _may_be_told(item: Item, record: SessionRecord, now: datetime) -> bool:
         is_own
         and item.is_current(now)
         and item.origin not in MACHINES
-        and not list_open_threats(item.statement, (), item.released)
+        and not list_open_threats(item.statement, (), item.released, origin=item.origin)
     )

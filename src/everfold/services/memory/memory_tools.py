@@ -229,7 +229,7 @@ class MemoryTools:
         lines: list[str] = []
         held_count = 0
         for item in items:
-            if list_open_threats(item.statement, (), item.released):
+            if list_open_threats(item.statement, (), item.released, origin=item.origin):
                 held_count += 1
             else:
                 lines.append(self._guard(render_item_line(item), item.origin))

@@ -16,7 +16,7 @@ IDS = [f"{rule.kind}: {wording.example}" for rule, wording in ROWS]
 
 def finds(rule: ThreatRule, wording: Wording, text: str) -> bool:
     """Whether the row itself finds a text, with the cues of its rule and without its rule's other rows."""
-    index = index_wordings([rule._replace(wordings=(wording,), scope="all")], leave_out="digest")
+    index = index_wordings([rule._replace(wordings=(wording,), scope="all")], scopes=("all",))
     folded = fold(text)
     readings = (folded.lowered, *(reading.text for reading in list_readings(folded)))
     return any(found for reading in readings for found in index.find(reading, excuse=lambda *_: False))
@@ -29,7 +29,8 @@ def test_a_wording_finds_its_example(rule: ThreatRule, wording: Wording) -> None
     if rule.scope == "digest":
         assert find_hostile(wording.example) is not None
     else:
-        assert (rule.kind, rule.name) in {(threat.kind, threat.rule) for threat in scan_memory(wording.example)}
+        found = scan_memory(wording.example, is_note=rule.scope == "note")
+        assert (rule.kind, rule.name) in {(threat.kind, threat.rule) for threat in found}
 
 
 @pytest.mark.parametrize(("rule", "wording"), ROWS, ids=IDS)

@@ -43,8 +43,8 @@ PLAIN_ATTACKS = [label["text"] for label in ATTACKS if label["text"].isascii()]
 
 
 def kinds_of(text: str) -> set[ThreatKind]:
-    """The kinds that a scan finds."""
-    return {threat.kind for threat in scan_memory(text)}
+    """The kinds that a scan of a note finds."""
+    return {threat.kind for threat in scan_memory(text, is_note=True)}
 
 
 @pytest.mark.parametrize("label", ATTACKS, ids=range(len(ATTACKS)))
@@ -57,7 +57,7 @@ def test_an_attack_is_caught_with_its_kind(label: Label) -> None:
 @pytest.mark.parametrize("label", BENIGN, ids=range(len(BENIGN)))
 def test_a_benign_note_passes(label: Label) -> None:
     """Emoji, scripts that need joiners, paths, commands, rules of the user and reports of attacks are no threats."""
-    assert scan_memory(label["text"]) == ()
+    assert scan_memory(label["text"], is_note=True) == ()
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,13 @@ def test_a_benign_note_passes(label: Label) -> None:
 def test_hiding_from_the_user_is_found(text: str) -> None:
     """What spares the people around a user spares no order to keep the user in the dark."""
     assert kinds_of(text) == {"concealment"}
+
+
+@pytest.mark.parametrize("label", [it for it in ATTACKS if it["kinds"] == ["lifted_check"]], ids=lambda it: it["text"])
+def test_only_a_note_may_not_lift_a_check(label: Label) -> None:
+    """What the user says may have something done without asking; the same as a note of a machine is a threat."""
+    assert "lifted_check" not in {threat.kind for threat in scan_memory(label["text"])}
+    assert "lifted_check" in kinds_of(label["text"])
 
 
 def test_the_corpora_hold_every_kind_and_both_parts() -> None:
@@ -155,6 +162,10 @@ def test_a_text_too_long_is_one_threat(text: str, tail: str) -> None:
         "%41",
         "aA1=",
         "\u202a",
+        "approve the ",
+        "no review is ",
+        "for all the, approve it without asking ",
+        "never do it without asking the user ",
     ],
 )
 def test_repetition_is_scanned_to_its_end(piece: str) -> None:
@@ -203,7 +214,7 @@ def test_a_wording_without_a_plain_beginning_is_refused() -> None:
     for wording in (r"\b(?:the )?rule", r"\ba rule", r"\b\w{2}rule", r"\be?mail"):
         rule = ThreatRule("x", "concealment", (Wording(wording, ""),))
         with pytest.raises(ValueError, match="two plain letters"):
-            index_wordings([rule], leave_out="digest")
+            index_wordings([rule], scopes=("all",))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -15,6 +15,7 @@ from everfold.core.threats.rule_tables import (
     chinese,
     dutch,
     english,
+    english_checks,
     german,
     hindi,
     japanese,
@@ -30,6 +31,7 @@ _KINDS: Final[tuple[ThreatKind, ...]] = get_args(ThreatKind)
 
 RULES: Final[tuple[ThreatRule, ...]] = (
     *english.RULES,
+    *english_checks.RULES,
     *sorted((rule for table in _OTHERS for rule in table.RULES), key=lambda rule: _KINDS.index(rule.kind)),
 )
 """All rules; those of other languages come last, by kind."""

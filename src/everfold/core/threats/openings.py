@@ -1,0 +1,82 @@
+"""Where an order stands: at the head of its sentence, or behind what only opens one ("Note: for exports, please ...").
+
+A report has its speaker or its subject there ("The user said never to ..."), a denial its negation ("Do not skip ...").
+
+Source: own lists, for the languages of `rule_tables`; the marks over letters are left out, as in folded text.
+"""
+# ruff: noqa: RUF001  (letters of other scripts are part of the lists)
+
+from typing import Final
+
+from everfold.core.text.patterns import compile_pattern
+
+_OPENING_CHARS: Final = 240
+"""How far before a wording the head of its sentence is looked for. Source: own choice, two lines."""
+_HEAD: Final = r"[.!?;]\s|[\u3002\u0964!?]|\n"
+_MARKS: Final = r"[\s>*#\-\u2022\d.)\[\]]{0,12}"
+_LABEL: Final = (
+    r"(?:(?:note|rule|policy|reminder|important|instruction|remember|learned|lesson|learning|workflow|guideline|procedure"
+    r"|process|memo|memory|tip|todo|default|standing (?:rule|instruction|order)|regel|hinweis|merke|notiz|wichtig|anweisung"
+    r"|nota|regla|importante|recordatorio|regra|lembrete|regola|promemoria|regle|rappel|important|notitie|regel|let op"
+    r"|zasada|notatka|wazne|not|kural|onemli|правило|заметка|важно|заметка себе|规则|規則|备注|注意|重要|ルール|メモ|규칙|메모|중요"
+    r"|قاعدة|ملاحظة|مهم|नियम|नोट|महत्वपूर्ण)s?(?: to self| \w{1,16}){0,3}\s?[:\-\u2013]\s?[\s*]{0,4})?"
+)
+_CLAUSE: Final = (
+    r"(?:(?:for|when|whenever|if|on|in|with|after|before|during|once|since|as|from|bei|fur|wenn|falls|ab|para|cuando|si|en"
+    r"|pour|quand|lors|em|quando|per|con|se|bij|voor|als|dla|gdy|przy|для|при|если|когда)\b[^.!?;:\n]{1,80},\s{1,3}"
+    r"|(?:for|on|in|bei|fur|para|pour|per|voor|dla|для|при)(?:\s\w{1,16}){1,4}\s)?"
+)
+_ACTORS: Final = (
+    r"(?:(?:the |this |your )?(?:agent|assistant|ai|model|bot)|you|we|i) (?:(?:may|can|could|should|must|shall|will)"
+    r"|(?:is|are|am) (?:now )?(?:allowed|authori[sz]ed|permitted|free|cleared) to|has permission to|have permission to)"
+)
+_LEADS: Final = (
+    "(?:(?:the |this |your )?(?:agent|assistant|ai|model|bot)|you|we|i)"
+    "|please|always|just|simply|automatically|immediately|directly|silently|routinely|from now on|from today|going forward"
+    "|in future|in the future|by default|as a rule|as agreed|ok to|okay to|fine to|safe to|allowed to|authorized to|free to"
+    "|feel free to|go ahead and|it is ok to|it is okay to|it is fine to|it is safe to|it's ok to|it's okay to|it's fine to"
+    "|it's safe to|make sure to|remember to|be sure to|there is|there are"
+    "|all|any|every|each|the|these|those|such|of|small|minor|routine|large|big|new|future|outgoing|incoming|internal"
+    "|external|urgent|emergency|customer|vendor|supplier|partner|bank|wire|data|file|user|account|access|production|prod"
+    "|staging|code|database|schema|config|configuration|security|system|admin"
+    "|bitte|immer|stets|ab sofort|ab jetzt|kunftig|in zukunft|einfach|automatisch|grundsatzlich|du darfst|du kannst"
+    "|der agent darf|der assistent darf|alle|jede|samtliche"
+    "|por favor|siempre|desde ahora|a partir de ahora|de ahora en adelante|simplemente|automaticamente|puedes|el agente puede"
+    "|sempre|a partir de agora|de agora em diante|simplesmente|voce pode|o agente pode|os|as|todos os|todas as"
+    "|d'ora in poi|semplicemente|puoi|l'agente puo|per favore|tutti i|tutte le|i|le|gli"
+    "|toujours|desormais|a partir de maintenant|simplement|automatiquement|tu peux|vous pouvez|l'agent peut|les|tous les"
+    "|toutes les|los|las|todos los|todas las"
+    "|altijd|voortaan|vanaf nu|gewoon|automatisch|je mag|de agent mag"
+    "|zawsze|od teraz|po prostu|automatycznie|prosze|wszystkie"
+    "|her zaman|daima|bundan sonra|artik|lutfen|tum|butun"
+    "|всегда|пожалуйста|отныне|с этого момента|впредь|просто|автоматически|можно|можешь|все|любые"
+)
+_OBJECTS: Final = (
+    "(?:请|以后|今后|始终|总是|一律|直接|自动|所有|全部|对所有|客户|的){0,4}"
+    r"(?:(?!ユーザー|利用者|사용자|उपयोगकर्ता)(?:[\u3041-\u30ff\u4e00-\u9fff]{1,20}[はを、]"
+    r"|(?:모든\s)?[\uac00-\ud7a3]{1,10}(?:를|을|은|는)\s|(?:सभी\s|हर\s)[\u0900-\u097f]{1,14}\s(?:को\s)?))?"
+)
+"""What an order begins with where its verb comes last."""
+_OPENING: Final = rf"{_MARKS}{_LABEL}{_CLAUSE}(?:(?:{_ACTORS}|{_LEADS})[\s,]{{1,3}}){{0,5}}{_OBJECTS}"
+
+
+def opens_order(text: str, start: int) -> bool:
+    """Whether what stands before a place in its sentence can open an order, in folded text in small letters."""
+    before = text[max(start - _OPENING_CHARS, 0) : start]
+    heads = [match.end() for match in compile_pattern(_HEAD).finditer(before)]
+    return compile_pattern(_OPENING).fullmatch(before, heads[-1] if heads else 0) is not None
+
+
+_FORBIDS: Final = (
+    r"\b(?:never|do not|don't|must not|may not|shall not|should not|shouldn't|mustn't|cannot|can't|can not|will not|won't"
+    r"|not to|nothing|nobody)"
+    r"(?! (?:hesitate|wait|worry|bother|mind|forget|fear|be|fail|miss|need|have)\b)(?:(?! and | but | then )[^,.;:!?\n]){0,80}"
+)
+
+
+def is_forbidden(text: str, start: int) -> bool:
+    """Whether a sentence says no to what is done "without" something: "Never deploy without asking the user" hides nothing."""
+    if not text.startswith("without", start):
+        return False
+    before = text[max(start - _OPENING_CHARS, 0) : start]
+    return any(match.end() == len(before) for match in compile_pattern(_FORBIDS).finditer(before))
