@@ -20,6 +20,14 @@ from everfold.core.statements.quotations import Quotation, is_own_quote
 from everfold.core.statements.reply_heads import blank_address, is_dated_head
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.segments import Span
+from everfold.core.statements.work_requests import (
+    POINTING,
+    POINTING_STEMS,
+    TEXTS,
+    asks_for_work,
+    asks_to_translate,
+    gives_text,
+)
 
 _CLAUSE_CHARS: Final = 160
 _COLON: Final = re.compile(r"(?<!\d)[:\uff1a](?!//)|[:\uff1a](?![/\d])")
@@ -54,70 +62,6 @@ _TIME: Final = re.compile(r"(?<=\d):(?=\d)")
 _SELF_REACH: Final = 4
 _SAYING_REACH: Final = 9
 """How many words may stand between who reports and the verb, and between the verb and what is reported."""
-_TREAT: Final = (
-    *(
-        "summari",
-        "sum",
-        "tldr",
-        "translat",
-        "proofread",
-        "proof",
-        "spellcheck",
-        "paraphras",
-        "rephras",
-        "reword",
-        "explain",
-        "interpret",
-        "classif",
-    ),
-    *(
-        "analys",
-        "analyz",
-        "annotat",
-        "transcrib",
-        "critique",
-        "fass",
-        "übersetz",
-        "korrigier",
-        "erklär",
-        "résum",
-        "tradui",
-        "corrig",
-        "expliqu",
-    ),
-    *(
-        "resum",
-        "traduc",
-        "traduz",
-        "correg",
-        "corrij",
-        "riassum",
-        "spieg",
-        "vertaal",
-        "переведи",
-        "перескажи",
-        "объясни",
-        "streszcz",
-        "przetłumacz",
-    ),
-)
-"""How words begin that ask for work on a text."""
-_TREAT_THAT: Final = list_word_set(
-    "shorten check correct improve polish edit rewrite answer reply respond rate judge evaluate review convert vat"
-)
-"""What people do with texts, and with other things too."""
-_POINTING: Final = list_word_set(
-    "this these those following below das ça cela ce cette ces este esta esto siguiente seguinte deze dit"
-)
-_POINTING_STEMS: Final = ("folgend", "dies", "suivant", "quest", "эт")
-_TEXTS: Final = list_word_set(
-    "mail e-mail email mails emails message messages letter article contract text document log logs output transcript page post tweet thread ticket"
-    " issue review policy terms code snippet error traceback response reply report conversation chat essay story poem paragraph passage"
-    " section excerpt abstract paper comment statement clause speech prompt readme file notice invoice description announcement newsletter blogpost"
-    " lyrics quote sms dm memo minutes nachricht brief artikel vertrag rechnung protokoll courriel lettre contrat texte correo mensaje carta"
-    " texto artículo contrato documento messaggio lettera testo articolo contratto mensagem artigo bericht tekst письмо письма текст сообщение статью"
-    " статья договор voicemail"
-)
 _PRESENTING: Final = list_word_set("here here's below attached hier voici voilà aquí aqui ecco вот segue")
 _RECEIVING: Final = list_word_set(
     "got received found saw copied pasted sent forwarded gave showed texted mailed emailed came arrived bekommen erhalten reçu envoyé recibí llegó"
@@ -129,8 +73,6 @@ _BE: Final = list_word_set("was is were are went")
 _TAKEN: Final = list_word_set("copied taken pasted quoted cited excerpted straight")
 _QUOTING: Final = list_word_set("quote quotation zitat citation cita citazione citação citaat цитата")
 _ACCORDING: Final = list_word_set("laut selon según segundo secondo volgens согласно")
-_SUSPECT: Final = list_word_set("phishing spam scam fake legit genuine real safe fraud serious")
-_MEANING: Final = list_word_set("mean say want")
 _MINE: Final = list_word_set(
     "my our mein meine meinen unser unsere mon ma mes nos mi mis nuestra nuestras mio mia miei meu minha mijn"
 )
@@ -162,7 +104,7 @@ _SENTENCE_END: Final = re.compile(
 )
 _ends_line: Final = re.compile(r"[^\S\n]*(?:\n|\Z)").match
 _SHORT_WORDS: Final = 3
-"""Who reports so few words ("Anna said: yes.") goes on in his own."""
+"""Who reports so few words ("Anna said: yes.") goes on in his own; a text to work on may begin so ("Hi all.")."""
 _LEAST_HANDED_CHARS: Final = 400
 _LEAST_HANDED_LINES: Final = 3
 """From this length on a text below a request that does not end in a colon is what was handed over."""
@@ -202,7 +144,8 @@ def _list_colons(text: str, quotations: Sequence[Quotation], marked: Sequence[Sp
         words = _read_clause(text, mark.start())
         if reports(words) or hands_over(words) or _heads_reply(text, mark.start()):
             stops = stops or _list_stops(text)
-            span = _measure_report(text, at, quotations, marked, stops)
+            short = 0 if gives_text(words) else _SHORT_WORDS
+            span = _measure_report(text, at, quotations, marked, stops, short_words=short)
             if span[0] == at and _find_at(at, quotations) is None:  # behind a quotation the line goes on
                 covered = max(covered, span[1])
             yield span
@@ -269,13 +212,14 @@ def hands_over(words: Sequence[str]) -> bool:
         return False
     return (
         asks_for_work(words)
-        or _follows(words, _PRESENTING, _TEXTS)
-        or ("this" in held and "is" in held and _follows(words, _BE, _TEXTS))
-        or ("out" not in held and _follows(words, _RECEIVING, _TEXTS | _POINTING))
-        or _stands_before(words, _TEXTS, _OF)
-        or _stands_before(words, _THEIR, _TEXTS)
-        or any(word.endswith("'s") and after in _TEXTS for word, after in pairwise(words))
-        or (held.isdisjoint(_MINE) and _stands_before(words, _TEXTS, _BE))
+        or asks_to_translate(words)
+        or _follows(words, _PRESENTING, TEXTS)
+        or ("this" in held and "is" in held and _follows(words, _BE, TEXTS))
+        or ("out" not in held and _follows(words, _RECEIVING, TEXTS | POINTING))
+        or _stands_before(words, TEXTS, _OF)
+        or _stands_before(words, _THEIR, TEXTS)
+        or any(word.endswith("'s") and after in TEXTS for word, after in pairwise(words))
+        or (held.isdisjoint(_MINE) and _stands_before(words, TEXTS, _BE))
         or _stands_before(words, _TAKEN, frozenset(("from",)))
         or not held.isdisjoint(_ACCORDING)
         or _stands_before(words, frozenset(("according", "per")), frozenset(("to", "the")))
@@ -284,23 +228,10 @@ def hands_over(words: Sequence[str]) -> bool:
     )
 
 
-def asks_for_work(words: Sequence[str]) -> bool:
-    """Whether a clause asks for work on a text, or for what is to be thought of one."""
-    held = frozenset(words)
-    asked = next((at for at, word in enumerate(words) if word.startswith(_TREAT) or word in _TREAT_THAT), len(words))
-    if any(word in _POINTING or word in _TEXTS or word.startswith(_POINTING_STEMS) for word in words[asked + 1 :]):
-        return True
-    if not held.isdisjoint(_POINTING) and not (
-        held.isdisjoint(_SUSPECT) and ("what" not in held or held.isdisjoint(_MEANING))
-    ):
-        return True
-    return bool(words) and words[-1].startswith(_TREAT) and "to" not in words[-2:]
-
-
 def _follows(words: Sequence[str], first: frozenset[str], then: frozenset[str]) -> bool:
     """Whether a word of the second set stands somewhere behind one of the first."""
     at = next((at for at, word in enumerate(words) if word in first), len(words))
-    return any(word in then or word.startswith(_POINTING_STEMS) for word in words[at + 1 :])
+    return any(word in then or word.startswith(POINTING_STEMS) for word in words[at + 1 :])
 
 
 def _stands_before(words: Sequence[str], first: frozenset[str], then: frozenset[str]) -> bool:
@@ -327,16 +258,24 @@ def _list_stops(text: str) -> _Stops:
 
 
 def _measure_report(
-    text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span], stops: _Stops
+    text: str,
+    start: int,
+    quotations: Sequence[Quotation],
+    marked: Sequence[Span],
+    stops: _Stops,
+    short_words: int = _SHORT_WORDS,
 ) -> Span:
-    """What a report that ends at a place reports: a quotation, the rest of the line, or all that follows."""
+    """What a report that ends at a place reports: a quotation, the rest of the line, or all that follows.
+
+    Behind a first sentence of at most `short_words` words the writer goes on in his own.
+    """
     end = text.find("\n", start)
     end = len(text) if end < 0 else end
     if not text[start:end].strip():
         return _measure_block(text, end, quotations, marked)
     at = start + len(text[start:end]) - len(text[start:end].lstrip())
     quoted = _find_at(at, quotations)
-    return quoted or (start, _find_return(text, start, end, stops))
+    return quoted or (start, _find_return(text, start, end, stops, short_words))
 
 
 def _measure_block(text: str, start: int, quotations: Sequence[Quotation], marked: Sequence[Span]) -> Span:
@@ -353,12 +292,12 @@ def _find_at(at: int, quotations: Sequence[Quotation]) -> Span | None:
     return next(((one.start, one.end) for one in quotations if one.start == at), None)
 
 
-def _find_return(text: str, start: int, end: int, stops: _Stops) -> int:
+def _find_return(text: str, start: int, end: int, stops: _Stops, short_words: int) -> int:
     """Where on a line who reports goes on in his own words; its end where he does not."""
     first = _find_next(stops.ends, start)
     if first is None or first > end:
         return end
-    if len(text[start:first].split()) <= _SHORT_WORDS:
+    if len(text[start:first].split()) <= short_words:
         return first
     return min(_find_next(stops.returns, start) or end, end)
 
