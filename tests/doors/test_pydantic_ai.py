@@ -1,7 +1,7 @@
 """The capability of Pydantic AI passes the conformance run, and names the messages of a run so that none comes twice."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,33 @@ import pytest
 pytest.importorskip("pydantic_ai", reason="needs Pydantic AI; `make doors` installs it")
 
 from openai import AsyncOpenAI
-from pydantic_ai import Agent
+from pydantic_ai import Agent, BinaryContent, DocumentUrl, ImageUrl, ToolReturn
+from pydantic_ai.messages import (
+    CachePoint,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 import everfold
 from everfold.integrations.pydantic_ai import EverfoldCapability
+from everfold.testing import check_openai_request
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, OpenAgent, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
 
 
-def make_agent(session: Any, url: str, **options: Any) -> Any:
+def make_agent(session: Any, url: str, tools: Sequence[Any] = (look_up, explode), **options: Any) -> Any:
     """An agent with the capability over a session."""
     client = AsyncOpenAI(base_url=url, api_key="none", max_retries=4)
     return Agent(
         OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client)),
         instructions="Say what you know.",
-        tools=[look_up, explode],
+        tools=tools,
         capabilities=[EverfoldCapability(session)],
         **options,
     )
@@ -102,3 +112,68 @@ async def test_a_history_that_is_given_is_not_stored_twice() -> None:
     assert texts == ["MARK-1 Say it.", write_answer("MARK-1"), "MARK-2 Say it.", write_answer("MARK-2")]
     systems = [message["content"] for message in provider.asked[-1].body["messages"] if message["role"] == "system"]
     assert systems == ["Be short.\n\nSay what you know."]
+
+
+PNG = BinaryContent(b"a picture", media_type="image/png")
+PDF = BinaryContent(b"%PDF-1.4", media_type="application/pdf")
+CSV = BinaryContent(b"tide,metres", media_type="text/csv")
+SOUND = BinaryContent(b"a song", media_type="audio/wav")
+PDF_URL = DocumentUrl("https://tides.example/a.pdf")
+IMAGE_URL = ImageUrl("https://tides.example/a.png")
+GIVEN: list[Any] = [PNG, PDF, CSV, PDF_URL, IMAGE_URL]
+
+
+def list_content(messages: list[ModelMessage]) -> list[Any]:
+    """What requests hold of the user's content and of results, texts apart."""
+    parts = [part for message in messages if isinstance(message, ModelRequest) for part in message.parts]
+    contents = [part.content for part in parts if not isinstance(part.content, str)]
+    items = [item for content in contents for item in content]
+    return [item for item in items if not isinstance(item, str | CachePoint)]
+
+
+@pytest.mark.parametrize("system", ["openai", "anthropic"])
+async def test_files_of_users_and_of_tools_reach_the_model(system: str) -> None:
+    """Images, PDFs and other files, by their data or their address, are in each request, whatever the provider's form."""
+    asked: list[list[ModelMessage]] = []
+
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        asked.append(messages)
+        return ModelResponse(parts=[TextPart("Seen.") if len(asked) > 1 else ToolCallPart("look_up", {"key": "a"})])
+
+    class Model(FunctionModel):
+        @property
+        def system(self) -> str:
+            return system
+
+    def look_up(key: str) -> list[Any]:
+        """Look up."""
+        return [f"Files of {key}.", *GIVEN]
+
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=100_000)
+        agent = Agent(Model(answer), tools=[look_up], capabilities=[EverfoldCapability(session)])
+        await agent.run(["Look.", *GIVEN])
+        await agent.run("And now?")
+        images = [result.image_count for message in await session.messages() for result in message.view.results]
+    given = GIVEN if system == "openai" else [PNG, PDF, PDF_URL, IMAGE_URL]
+    assert [list_content(messages) for messages in asked] == [given, given * 2, given * 2]
+    assert images == [2]
+
+
+async def test_requests_with_files_are_valid() -> None:
+    """The provider takes what the framework makes of them, and the files are in it as they were given."""
+
+    def look_up(key: str) -> ToolReturn:
+        """Look up."""
+        return ToolReturn([key, PDF], content=["Beside it.", PNG])
+
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            session = await engine.session(limit=100_000)
+            agent = make_agent(session, provider.url, tools=[look_up])
+            await agent.run(["MARK-1 [tools 1] Say it.", PDF, SOUND])
+    assert check_openai_request(provider.asked[-1].body) == []
+    said = str(provider.asked[-1].body["messages"])
+    assert said.count(PDF.data_uri) == 2
+    assert said.count(PNG.data_uri) == 1
+    assert "[content of type binary]" in said

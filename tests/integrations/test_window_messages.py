@@ -4,9 +4,20 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    DocumentUrl,
+    ImageUrl,
+    ModelMessage,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
-from everfold.adapters.models.window_messages import Gathered, Part
+import everfold
+from everfold.adapters.models.window_messages import Gathered, Part, request_messages
 
 
 def make(kind: int) -> list[Part]:
@@ -40,3 +51,47 @@ def test_later_requests_are_gathered_as_if_they_were_first(seed: int) -> None:
             id(part) for one in parts for part in one
         ]
         assert all(first.kind != then.kind for first, then in pairwise(messages))
+
+
+PDF = BinaryContent(b"%PDF-1.4", media_type="application/pdf")
+PNG = BinaryContent(b"a picture", media_type="image/png")
+IMAGE_URL = "https://tides.example/a.png"
+PDF_URL = "https://tides.example/a.pdf"
+PARTS = [
+    {"type": "text", "text": "Look."},
+    {"type": "image_url", "image_url": {"url": PNG.data_uri}},
+    {"type": "image_url", "image_url": {"url": IMAGE_URL}},
+    {"type": "file", "file": {"filename": "a.pdf", "file_data": PDF.data_uri}},
+    {"type": "file", "file": {"filename": "a.pdf", "file_data": PDF_URL}},
+]
+
+
+@pytest.mark.parametrize("system", ["openai", "anthropic"])
+async def test_images_and_files_are_in_a_request(system: str) -> None:
+    """What a user and a tool gave, by data or by address, is in the messages of either form."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    log: list[dict[str, object]] = [
+        {"role": "user", "content": PARTS},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": PARTS},
+    ]
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        await session.append(log)
+        messages = request_messages(await session.window(), system=system)
+    contents = [part.content for message in messages for part in message.parts if not isinstance(part, ToolCallPart)]
+    items = [item for content in contents if isinstance(content, list) for item in content]
+    shown = [item for item in items if not isinstance(item, str | CachePoint)]
+    assert shown == [PNG, ImageUrl(IMAGE_URL), PDF, DocumentUrl(PDF_URL)] * 2
+
+
+@pytest.mark.parametrize("data", ["=", "a", ""])
+async def test_data_that_is_broken_is_named(data: str) -> None:
+    """A file whose data cannot be read ends no request: nothing is sent for it, or loaded from its address."""
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        file = {"type": "file", "file": {"file_data": f"data:application/pdf;base64,{data}"}}
+        await session.append({"role": "user", "content": [file]})
+        (message,) = request_messages(await session.window(), system="openai")
+    (part,) = message.parts
+    assert part.content == ["[content of type file]"]  # type: ignore[union-attr]  # the user's content

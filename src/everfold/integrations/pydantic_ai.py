@@ -8,14 +8,15 @@ stopped run had said is read from its messages when the run has ended.
 Source: Pydantic AI 2, capabilities; `everfold.adapters.models.window_messages` for the window's messages.
 """
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from mimetypes import guess_extension
 from operator import itemgetter
 from typing import Any
 
+from everfold.core.log.files import PDF
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.rendering import Provider
 from everfold.errors import InvalidInputError
@@ -33,6 +34,7 @@ from pydantic_ai.capabilities import AbstractCapability, WrapModelRequestHandler
 from pydantic_ai.messages import (
     BinaryContent,
     CachePoint,
+    DocumentUrl,
     ImageUrl,
     ModelMessage,
     ModelResponse,
@@ -210,24 +212,50 @@ def _write_part(part: Any) -> Iterator[Wire]:
         case UserPromptPart(content=content):
             yield {"role": "user", "content": [_write_content(item) for item in content if item != CachePoint()]}
         case _ if getattr(part, "tool_name", None):
-            text = part.model_response() if part.part_kind == "retry-prompt" else part.model_response_str()
-            yield {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
+            yield {"role": "tool", "tool_call_id": part.tool_call_id, "content": _write_result(part)}
         case _ if hasattr(part, "model_response"):
             yield {"role": "user", "content": part.model_response()}
 
 
+def _write_result(part: Any) -> JsonValue:
+    """What a call gave: its text, and after it its images and files."""
+    if part.part_kind == "retry-prompt":
+        return str(part.model_response())
+    text: str = part.model_response_str()
+    if not part.files:
+        return text
+    texts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
+    return [*texts, *map(_write_content, part.files)]
+
+
 def _write_content(item: Any) -> JsonValue:
-    """A part of what a user gave."""
+    """A part of what a user or a tool gave."""
     match item:
         case str() | TextContent():
             return {"type": "text", "text": item if isinstance(item, str) else item.content}
         case ImageUrl(url=url):
             return {"type": "image_url", "image_url": {"url": url}}
-        case BinaryContent(data=data, media_type=kind) if kind.startswith("image/"):
-            url = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            return {"type": "image_url", "image_url": {"url": url}}
+        case BinaryContent() if item.is_image:
+            return {"type": "image_url", "image_url": {"url": item.data_uri}}
+        case BinaryContent() if not (item.is_audio or item.is_video):
+            return _write_file(item.identifier, item.media_type, item.data_uri)
+        case DocumentUrl():
+            return _write_file(item.identifier, _find_type(item), item.url)
         case _:
             return {"type": "text", "text": f"[content of type {getattr(item, 'kind', type(item).__name__)}]"}
+
+
+def _write_file(name: str, media_type: str, data: str) -> JsonValue:
+    """A file by its data or its address."""
+    return {"type": "file", "file": {"filename": f"{name}{guess_extension(media_type) or ''}", "file_data": data}}
+
+
+def _find_type(item: DocumentUrl) -> str:
+    """The media type of a document, which its address may not tell."""
+    try:
+        return item.media_type
+    except ValueError:
+        return PDF
 
 
 def _write_response(response: ModelResponse) -> dict[str, Any]:

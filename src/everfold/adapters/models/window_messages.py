@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
+from mimetypes import guess_type
 from typing import Final, TypeAlias, cast
 
 from pydantic_ai.messages import (
@@ -39,7 +40,7 @@ from everfold.core.windows.window import Window
 
 ANTHROPIC: Final = "anthropic"
 """How Pydantic AI names the provider whose form differs."""
-
+_DATA: Final = "data:"
 
 Part: TypeAlias = ModelRequestPart | ModelResponsePart
 _OF_REPLIES: Final = frozenset({TextPart, ThinkingPart, ToolCallPart})
@@ -178,7 +179,7 @@ def _anthropic_prompt(block: JsonObject, names: dict[str, str]) -> Iterator[Mode
         case {"type": "tool_result", "tool_use_id": str(call_id)}:
             yield ToolReturnPart(
                 tool_name=names.get(call_id, "unnamed"),
-                content=_read_text(block.get("content")),
+                content=_read_result(block.get("content")),
                 tool_call_id=call_id,
                 outcome="failed" if block.get("is_error") else "success",
             )
@@ -188,6 +189,18 @@ def _anthropic_prompt(block: JsonObject, names: dict[str, str]) -> Iterator[Mode
             yield UserPromptPart(content=[_read_source(kind, source), *point])
         case _:
             yield UserPromptPart(content=[_read_text([block]), *point])
+
+
+def _read_result(content: JsonValue) -> str | list[UserContent]:
+    """What an Anthropic result holds: its text, or its texts, images and documents."""
+    given: list[UserContent] = []
+    for block in [] if isinstance(content, str) else _objects(content):
+        match block:
+            case {"type": "image" | "document" as kind, "source": dict(source)}:
+                given.append(_read_source(kind, source))
+            case _:
+                given.append(_read_text([block]))
+    return _read_text(content) if all(isinstance(item, str) for item in given) else given
 
 
 def _read_source(kind: str, source: JsonObject) -> UserContent:
@@ -212,10 +225,28 @@ def _user_content(content: JsonValue) -> Sequence[UserContent]:
     for part in _objects(content):
         match part:
             case {"type": "image_url", "image_url": {"url": str(url)}}:
-                given.append(ImageUrl(url=url))
+                given.append(_read_data("image", url) if url.startswith(_DATA) else ImageUrl(url=url))
+            case {"type": "file", "file": {"file_data": str(url)} as file}:
+                given.append(_read_file(str(cast("JsonObject", file).get("filename")), url))
             case _:
                 given.append(_read_text([part]))
     return given
+
+
+def _read_file(name: str, url: str) -> UserContent:
+    """A file by its data or its address; one at an address that tells no media type is a PDF."""
+    if url.startswith(_DATA):
+        return _read_data("file", url)
+    return DocumentUrl(url=url, media_type=guess_type(name)[0] or guess_type(url)[0] or "application/pdf")
+
+
+def _read_data(kind: str, url: str) -> UserContent:
+    """What an address of data holds; one that holds none is named."""
+    head, _, data = url.partition(";base64,")
+    with suppress(ValueError):
+        if content := b64decode(data):
+            return BinaryContent(data=content, media_type=head.removeprefix(_DATA))
+    return f"[content of type {kind}]"
 
 
 def _read_text(content: JsonValue) -> str:
