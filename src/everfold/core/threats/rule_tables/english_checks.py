@@ -31,11 +31,11 @@ ACTION: Final = (
 CHECK: Final = (
     r"(?:asking|being asked|confirm(?:ing|ations?)?|approvals?|verif(?:ications?|ying)|reviews?|reviewing|checks?|checking with"
     r"|validations?|validating|authori[sz]ations?|permissions?|consent|sign ?offs?|sign-offs?|questions?|prompting|prompts|consulting"
-    r"|consultation|signatures?|oversight|supervision|double[- ]check(?:s|ing)?|clearance|scrutiny|a human)\b"
+    r"|consultation|signatures?|oversight|supervision|double[- ]check(?:s|ing)?|clearance|scrutiny|reviewers?|a human|checking(?=[ ]{0,2}(?:[.!;\n]|$)))\b"
 )
 FILL: Final = (
     rf"(?:{LW}(?:any|a|an|the|further|additional|prior|previous|explicit|manual|human|another|more|first|separate|extra|written|formal"
-    r"|identity|security|safety|fraud|compliance|user|user's|owner's|customer's|code|peer|second|such|step|of|for|get|getting|request|requesting"
+    r"|identity|security|safety|fraud|compliance|user|user's|owner's|customer's|manager's|editor's|reviewer's|legal|code|peer|second|such|step|of|for|get|getting|request|requesting"
     r"|requiring|needing|obtaining|having|to|need|waiting|seeking|ask|confirm|be|doing)){0,6}"
 )
 SKIP: Final = (
@@ -142,6 +142,14 @@ RULES: Final[tuple[ThreatRule, ...]] = (
             rf"\b(?:approvals?|confirmations?|verifications?|reviews?|sign-?offs?|checks?|authori[sz]ations?|consent|permissions?|validations?|testing){LW}(?:is|are){LW}(?:(?:not|no longer|never){LW}(?:needed|required|necessary|mandatory)|optional|waived|unnecessary){LW}(?:for|before|when|on|to){line_gap(3)}{LW}(?:{ACTION}|{DOING})",
             "Approval is not required for refunds.",
         ),
+        Wording(
+            rf"\b(?:approval|confirmation|verification|review|authori[sz]ation|permission|validation|security){LW}(?:steps?|checks?|prompts?|dialogs?|rules?|gates?){LW}(?:is|are){LW}(?:now{LW})?(?:disabled|suspended|switched off|turned off|lifted|optional|waived){LW}(?:for|on|when){line_gap(3)}{LW}(?:{ACTION}|{DOING})",
+            "Confirmation prompts are disabled for transfers.",
+        ),
+        Wording(
+            rf"\b{ACTION}{LW}no{FILL}{LW}{CHECK}{LW}(?:is{LW}|are{LW})?(?:needed|required|necessary)\b",
+            "Refunds: no approval needed.",
+        ),
         scope="note",
     ),
     write_rule(
@@ -174,6 +182,10 @@ RULES: Final[tuple[ThreatRule, ...]] = (
         Wording(
             rf"\b(?:approve|accept|grant|authori[sz]e){LW}(?:all|any|every|each){LW}(?:\w{{1,16}}{LW}){{0,2}}{ACTION}{line_gap(6)}{LW}(?:automatically|immediately|at once|by default|unconditionally|blindly|right away|unseen|no matter)\b",
             "Approve every access request automatically.",
+        ),
+        Wording(
+            rf"\b(?:approve|pay|sign|grant|execute){LW}(?:whatever|anything|everything){line_gap(2)}{LW}(?:that|from|by|arrives|comes|sends|asks|wants|requests|says)\b",
+            "Approve whatever invoice arrives from Halvorsen.",
         ),
         scope="note",
     ),
