@@ -27,6 +27,7 @@ OUTSIDE = {
     "changelog.d/README.md": "changelog.md",
     "bench/README.md": "bench/readme.md",
     "bench/RESULTS.md": "bench/results.md",
+    "bench/READINGS.md": "bench/readings.md",
 }
 """Pages outside of `docs`, with their place on the site."""
 
