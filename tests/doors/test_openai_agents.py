@@ -12,15 +12,19 @@ import pytest
 
 pytest.importorskip("agents.run", reason="needs the OpenAI Agents SDK; `make doors` installs it")
 
+from agents.extensions.handoff_filters import remove_all_tools
 from openai import AsyncOpenAI
 
 import everfold
-from agents import Agent, MultiProvider, RunConfig, Runner, RunState, function_tool
+from agents import Agent, MultiProvider, RunConfig, Runner, RunState, function_tool, handoff
 from everfold.integrations.openai_agents import connect
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
 
 TOOLS = (function_tool(look_up), function_tool(explode, failure_error_function=None))
+
+STREAMED = 3
+"""The number of the turn that is streamed."""
 
 
 class Speaker:
@@ -41,18 +45,19 @@ class Speaker:
             self._connected[thread] = connect(session, run_config=self._config)
         return self._connected[thread]
 
-    async def run(self, given: Any, *, thread: str) -> Any:
+    async def run(self, given: Any, *, thread: str, is_streamed: bool = False) -> Any:
         """The result of a run, of the user's words or of a state."""
-        return await Runner.run(self.agent, given, max_turns=60, **await self.connect(thread))
+        connected = await self.connect(thread)
+        if not is_streamed:
+            return await Runner.run(self.agent, given, max_turns=60, **connected)
+        result = Runner.run_streamed(self.agent, given, max_turns=60, **connected)
+        async for _ in result.stream_events():
+            pass
+        return result
 
     async def say(self, text: str, *, thread: str, is_streamed: bool) -> str:
         """One turn."""
-        if not is_streamed:
-            return str((await self.run(text, thread=thread)).final_output)
-        result = Runner.run_streamed(self.agent, text, max_turns=60, **await self.connect(thread))
-        async for _ in result.stream_events():
-            pass
-        return str(result.final_output)
+        return str((await self.run(text, thread=thread, is_streamed=is_streamed)).final_output)
 
     async def stop(self, text: str, *, thread: str) -> None:
         """One turn, cancelled at its first piece."""
@@ -122,8 +127,10 @@ async def test_a_run_that_is_resumed_after_an_approval_is_stored_once(
             await speaker.say("MARK-1 [tools 2] Say it.", thread="long", is_streamed=False)
             before = await list_log(engine, "long")
             speaker.agent.tools = [function_tool(look_up, needs_approval=True)]
-            for number in (2, 3):
-                result = await speaker.run(f"MARK-{number} [tools 2] Say it.", thread="long")
+            for number in (2, STREAMED):
+                is_streamed = number == STREAMED
+                given = f"MARK-{number} [tools 2] Say it."
+                result = await speaker.run(given, thread="long", is_streamed=is_streamed)
                 state = result.to_state()
                 if goes_on_elsewhere:
                     speaker = Speaker(engine, provider.url, has_responses=has_responses, tools=speaker.agent.tools)
@@ -131,9 +138,10 @@ async def test_a_run_that_is_resumed_after_an_approval_is_stored_once(
                 approved, rejected = state.get_interruptions()
                 state.approve(approved)
                 state.reject(rejected)
-                assert (await speaker.run(state, thread="long")).final_output == write_answer(f"MARK-{number}")
+                answered = await speaker.run(state, thread="long", is_streamed=is_streamed)
+                assert answered.final_output == write_answer(f"MARK-{number}")
             log = await list_log(engine, "long")
-    calls = [[f"call_MARK-{number}_1", f"call_MARK-{number}_2"] for number in (2, 3)]
+    calls = [[f"call_MARK-{number}_1", f"call_MARK-{number}_2"] for number in (2, STREAMED)]
     assert log == [
         *before,
         *(
@@ -202,14 +210,43 @@ async def test_an_approval_inside_an_agent_that_is_a_tool_leaves_the_log_whole(*
 
 
 async def test_an_agent_that_is_a_tool_may_have_a_session_of_its_own() -> None:
-    """Connected with another session, its words are stored there, and there alone."""
+    """Connected with another session, its words are stored there, and there alone, at each call."""
     with ScriptedProvider() as provider:
         async with everfold.open("memory://") as engine:
             speaker = Speaker(engine, provider.url, has_responses=True)
             inner = Agent("inner", model="scripted", tools=[function_tool(look_up)])
             connected = await speaker.connect("inner")
             speaker.agent.tools = [make_tool(inner, "MARK-2 [tools 1] Look.", **connected)]
-            await speaker.say("MARK-1 [tools 1] Say it.", thread="long", is_streamed=False)
-            logs = [await list_log(engine, thread) for thread in ("long", "inner")]
-    assert [[kind for kind, _ in log] for log in logs] == [["user", "assistant", "result", "assistant"]] * 2
-    assert logs[1][1] == ("assistant", ["call_MARK-2_1"])
+            await speaker.say("MARK-1 [steps 2] Say it.", thread="long", is_streamed=False)
+            outer, inner_log = [await list_log(engine, thread) for thread in ("long", "inner")]
+    assert [kind for kind, _ in outer] == ["user", "assistant", "result", "assistant", "result", "assistant"]
+    assert [kind for kind, _ in inner_log] == ["user", "assistant", "result", "assistant", "user", "assistant"]
+    assert inner_log[1] == ("assistant", ["call_MARK-2_1"])
+
+
+async def test_a_run_after_one_that_failed_is_another_one() -> None:
+    """An agent that is a tool and fails is called again with its words, though both runs share their usage."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=True)
+            inner = Agent("inner", model="scripted", tools=[function_tool(look_up)])
+            connected = await speaker.connect("inner")
+            speaker.agent.tools = [make_tool(inner, "MARK-2 [tools 1] Look.", max_turns=1, **connected)]
+            await speaker.say("MARK-1 [steps 2] Say it.", thread="long", is_streamed=False)
+            log = await list_log(engine, "inner")
+    assert [kind for kind, _ in log] == ["user", "assistant", "result", "user", "assistant"]
+
+
+async def test_a_handoff_that_leaves_out_items_loses_no_reply() -> None:
+    """The next agent is given fewer items than the run has; what it says is stored after them."""
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=True)
+            other = Agent("other", model="scripted")
+            to_other = handoff(other, tool_name_override="look_up", input_filter=remove_all_tools)
+            speaker.agent.tools, speaker.agent.handoffs = [], [to_other]
+            answer = await speaker.say("MARK-1 [tools 1] Say it.", thread="long", is_streamed=False)
+            session = await engine.session(user=USER, agent=AGENT, session_key="long")
+            texts = [message.view.text for message in await session.messages()]
+    assert answer == write_answer("MARK-1")
+    assert texts[-1] == answer

@@ -17,6 +17,7 @@ are listened to; a model that is given as an object is not, and what it had said
 Source: the Agents SDK 0.24: `call_model_input_filter`, `RunHooks`, `ModelProvider`.
 """
 
+import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -77,8 +78,10 @@ class Connection:
         self.config = config
         self._run_id = ""
         self._usage: object = None
-        self._agent: object = None
+        self._agent: Any = None
         self._replies_count = 0
+        self._calls: list[str] = []
+        self._is_handed_over = False
         self._asked: Asked | None = None
 
     def connect(self) -> dict[str, Any]:
@@ -88,13 +91,23 @@ class Connection:
         return {"run_config": config, "hooks": Hooks(self)}
 
     def begin(self, usage: object) -> None:
-        """Note that a run goes on, or that another one begins: each counts its usage in an object of its own."""
-        if usage is not self._usage:
-            self._usage, self._run_id = usage, ""
+        """Note that a run goes on, or that another one begins: each counts its usage in an object of its own.
 
-    def go_on_with(self, agent: object) -> None:
-        """Note which agent the run goes on with."""
+        The runs of an agent that is a tool share that of the outer run, so that their ends are noted too.
+        """
+        if usage is not self._usage:
+            self._usage, self._agent, self._run_id, self._replies_count, self._calls = usage, None, "", 0, []
+
+    def go_on_with(self, agent: object, usage: object) -> None:
+        """Note which agent the run goes on with; one that starts again after itself is in another run."""
+        if agent is self._agent:
+            self.end()
+        self.begin(usage)
         self._agent = agent
+
+    def end(self) -> None:
+        """Note that the run has ended."""
+        self._usage = None
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
         """What the model is asked instead of the run's items; those of another agent's run inside it stay."""
@@ -102,7 +115,8 @@ class Connection:
             return data.model_data
         items: Sequence[Any] = data.model_data.input
         prompt, tools = data.model_data.instructions or "", _read_tools(data.agent)
-        self._asked = asked = await self.door.call(lambda: self._ask([*group_items(items)], prompt, tools))
+        wires = [*group_items(items), *self._write_handoffs(items, data.agent.name)]
+        self._asked = asked = await self.door.call(lambda: self._ask(wires, prompt, tools))
         return ModelInputData(input=asked.messages, instructions=prompt or None)
 
     async def _ask(self, wires: Sequence[Item], prompt: str, tools: Sequence[JsonValue]) -> Asked:
@@ -139,8 +153,19 @@ class Connection:
                 named.append((self._name_result(wire), wire))
             else:
                 named.append((f"{self._run_id}/{number}", wire))
-        self._replies_count = replies_count
+        self._replies_count = max(self._replies_count, replies_count)
         return named
+
+    def _write_handoffs(self, items: Sequence[Item], name: str) -> list[Item]:
+        """The results of the last reply's calls where the filter of a handoff left them out, as the SDK writes them."""
+        output = json.dumps({"assistant": name})
+        answered = {item.get("call_id") for item in items if "output" in item}
+        left_out = [call_id for call_id in self._calls if self._is_handed_over and call_id not in answered]
+        return [{"type": "function_call_output", "call_id": call_id, "output": output} for call_id in left_out]
+
+    def hand_over(self) -> None:
+        """Note that the last reply's calls hand the run to another agent."""
+        self._is_handed_over = True
 
     def _name_reply(self, number: int, output: Sequence[Any]) -> Named:
         """A reply, which is stored with its id: that is what an interrupted run is found by."""
@@ -164,6 +189,7 @@ class Connection:
         items = [item.model_dump(mode="json", exclude_none=True) for item in output]
         asked = self._asked
         self._replies_count += 1
+        self._calls, self._is_handed_over = [item["call_id"] for item in items if "call_id" in item], False
         if asked and items:
             name, wire = self._name_reply(self._replies_count, items)
             given = Given(name, partial(list, [wire]))
@@ -178,8 +204,17 @@ class Hooks(RunHooks[Any]):
 
     async def on_agent_start(self, context: Any, agent: Any) -> None:
         """A run begins, or goes on with another agent."""
-        self._connection.begin(context.usage)
-        self._connection.go_on_with(agent)
+        self._connection.go_on_with(agent, context.usage)
+
+    async def on_agent_end(self, context: Any, agent: Any, output: object) -> None:
+        """A run has given its output."""
+        del context, agent, output
+        self._connection.end()
+
+    async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
+        """An agent hands the run to another one."""
+        del context, from_agent, to_agent
+        self._connection.hand_over()
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """The model has replied."""
