@@ -79,6 +79,11 @@ _MINE: Final = list_word_set(
 _RULES: Final = list_word_set(
     "rule rules preference preferences wish wishes plan note notes answer regel regeln règle règles regla reglas regola regole"
 )
+_states_laws: Final = re.compile(
+    r"(?:(?:these|those|here) are )?(?:their|his|her)(?: \w+){0,2} (?:rules?|polic(?:y|ies)|guidelines|conventions|instructions|terms)"
+    r"(?: (?:is|are|was|were))?|(?:the|their|his|her)(?: \w+)? (?:docs|rules|policies|guidelines|conventions|instructions|terms|notes) say"
+).fullmatch
+"""A clause that only names what others lay down. With more ("Follow their rules:") it is the writer who does."""
 _WIDE_REPORT: Final = re.compile(
     r"(?P<who>[^。！？：:\n,，、]{1,24}?)(?:说|說|写道|寫道|表示|回复|回覆|告诉我|告訴我|曰|は言いました|が言いました|は言った|が言った|によると|は書きました|からのメール"  # noqa: RUF001
     r"|말했다|말했어요|말했습니다|썼다|라고)(?P<mark>[:：])"  # noqa: RUF001
@@ -223,6 +228,7 @@ def hands_over(words: Sequence[str]) -> bool:
         or _stands_before(words, _TAKEN, frozenset(("from",)))
         or not held.isdisjoint(_ACCORDING)
         or _stands_before(words, frozenset(("according", "per")), frozenset(("to", "the")))
+        or _states_laws(" ".join(words)) is not None
         or words[-1] in _QUOTING
         or words[0] in _QUOTING
     )
