@@ -1,6 +1,6 @@
 """Marked parts: what stands in a text between marks that say that it was copied from somewhere.
 
-Quoted lines, fenced and indented blocks, tagged parts, forwarded mails and pasted chats. Each finder gives spans of the
+Quoted lines, fenced and indented blocks, tagged parts, forwarded mails, pasted chats and lines of code. Each finder gives spans of the
 text. A mark that opens and is never closed reaches to the end: what came from outside must not end its own quotation.
 
 Source: CommonMark 0.31 for quotes, fences and indented code; RFC 5322 and the mail programs for headers and forwards.
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from everfold.core.statements.chats import list_chats
+from everfold.core.statements.code_lines import list_code
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.segments import Span
 
@@ -83,6 +84,8 @@ def list_marked(text: str) -> Iterator[Span]:
         yield from _list_mails(text)
     if "\n" in text:
         yield from list_chats(text)
+    if "#" in text or "//" in text or "/*" in text or "@@ -" in text:
+        yield from list_code(text)
 
 
 def _list_fenced(text: str) -> Iterator[Span]:

@@ -23,6 +23,7 @@ PASTE_CHARS: Final = 6_000
 LEAD_CHARS: Final = 600
 """How much of what stands before a paste is the person's own at most. Source: docs/adr/0013-pastes.md."""
 _has_sign: Final = re.compile('[>\uff1e<:\uff1a"\u201c\u201e\u00ab\u00bb\u300c\u300e\u2018`~]').search
+_RARE_SIGNS: Final = ("---", "_____", "#", "//", "/*", "@@ -")
 _has_gap: Final = re.compile(r"\n(?: {4}|\t|[ \t]*\n)").search
 _has_quote: Final = re.compile('["\u201c\u201e\u00ab\u300c\u300e\u2018\u2039`]').search
 _has_apostrophe: Final = re.compile(r"'(?<![\w']')\w").search
@@ -73,7 +74,7 @@ def blank_mentions(text: str, lowered: str) -> str:
 def _may_hold(text: str) -> bool:
     """Whether a sign is there without which no text of usual length holds words of others."""
     has_sign = bool(_has_sign(text) or _has_apostrophe(text))
-    return has_sign or "---" in text or "_____" in text or _has_gap(text) is not None
+    return has_sign or any(map(text.__contains__, _RARE_SIGNS)) or _has_gap(text) is not None
 
 
 def _leave_out(text: str, spans: Sequence[Span]) -> str:
