@@ -73,7 +73,7 @@ def test_a_quote_holds_both_ends_of_an_emphasis_or_none(text: str, quote: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["We are there for each other.", "I will support every move you make.", "Never say never!"]
+    "text", ["And be there for each other.", "They are upset about every move you make.", "Never say never!"]
 )
 def test_a_saying_that_binds_nobody_is_no_explicit_rule(text: str) -> None:
     """A saying with the words of a rule, which orders nothing, does not stand as one."""

@@ -292,7 +292,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="after:after_this here:from_here every:you each:you all:you any:you anything:you everything:you whatever:you none:in_none every:in_every every:for_every every:on_every every:with_every each:in_each each:for_each each:on_each each:with_each",
-        pattern=rf"@(?:any|anything|every|everything|each|all|whatever|none)\b(?! (?:move|step|choice|decision|mistake|effort)s? (?:that )?you\b)(?: of)?(?: (?!you\b)[\w&'-]+){{0,5}}? (?:that |which )?you(?:'ll| will| may)?(?: ever)? {_MAKE}\b|@(?:every|each|any) \w+ (?:after this|from here)\b|{{open}}(?:{{order}}|would you(?: please)? {{order}}|don't|do not|never|no)\b.*\b(?:in|for|on|with) (?:each(?! other)|every|none)(?: one| of|(?: (?!you\b)\w+){{1,3}})\b",
+        pattern=rf"@(?:any|anything|every|everything|each|all|whatever|none)\b(?: of)?(?: (?!you\b)[\w&'-]+){{0,5}}?(?<! move)(?<! choice)(?<! decision)(?<! mistake)(?<! effort) (?:that |which )?you(?:'ll| will| may)?(?: ever)? {_MAKE}\b|@(?:every|each|any) \w+ (?:after this|from here)\b|{{open}}(?:{{order}}|would you(?: please)? {{order}}|don't|do not|never|no)\b.*\b(?:in|for|on|with) (?:each(?! other)|every|none)(?: one| of|(?: (?!you\b)\w+){{1,3}})\b",
         example="Every poem you write for the calendar has twelve lines.",
         counter="Any chair that you like you make.",
     ),
@@ -351,8 +351,9 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="everywhere every:of_every every:at_every every:in_every every:on_every every:with_every every:for_every every:before_every every:after_every every:under_every every:above_every every:below_every every:to_every each:of_each each:at_each each:in_each each:on_each each:with_each each:for_each each:before_each each:after_each each:under_each each:above_each each:below_each each:to_each",
-        pattern=r"{open}(?:please )?{order} [^;?]*\b(?:at the (?:start|end|top|bottom|beginning) of|at|in|on|with|for|before|after|under|above|below|to) (?:each|every) \w+|{open}(?:please )?{order} [^;?]*\beverywhere\b",
+        pattern=r"{open}(?:please )?{order} [^;?]*\b(?:at the (?:start|end|top|bottom|beginning) of|at|in|on|with|for|before|after|under|above|below|to) (?:each(?! other)|every) \w+|{open}(?:please )?{order} [^;?]*\beverywhere\b",
         example="Put the date at the top of each page.",
+        counter="Be there for each other.",
     ),
     StrengthRule(
         strength=2,
