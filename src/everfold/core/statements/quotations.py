@@ -18,6 +18,11 @@ _QUOTE_SIGNS: Final = re.compile(
 )
 _MENTION_WORDS: Final = 2
 """A quotation of so few words is a name or a word that is spoken of."""
+_TITLE: Final = re.compile(
+    r"(?!(?:Always|Never|Only|Don['\u2019]t|Do|Please|Remember|Ignore|Must|You Must|From)\b)[A-Z\d][\w'\u2019-]*[,:]?"
+    r"(?: (?:(?:a|an|and|at|by|de|for|from|in|la|le|of|on|or|the|to|with|&)|[A-Z\d][\w'\u2019-]*[,:]?)){1,7}[.,]?"
+)
+"""The name of a song or a book, with the stop of the sentence around it. Source: the usual style of English titles."""
 _MOST_QUOTED_CHARS: Final = 6_000
 _OWN_QUOTE: Final = re.compile(
     r"(?:(?<![\w'])(?:i|we|ich|wir|je|j'ai|yo|io|eu|ik|я)(?![\w'])[^.!?\n\"]{0,30}\b(?:said|say|told|tell|wrote|write|mean|meant|repeat|sage|sagte|gesagt|schrieb|dis|dit|dije|dicho|detto|disse|zei|сказал\w*)\b"
@@ -69,6 +74,11 @@ def _opens(text: str, at: int) -> bool:
 
 def _is_wide(text: str, one: Quotation) -> bool:
     return any("\u2e80" <= char <= "\uffdc" for char in text[one.start + 1 : one.start + 9])
+
+
+def is_title(text: str, one: Quotation) -> bool:
+    """Whether the name of a song or a book is quoted: every word but the small ones begins with a capital, and none orders."""
+    return one.is_closed and _TITLE.fullmatch(text, one.start + 1, one.end - 1) is not None
 
 
 def is_own_quote(text: str, one: Quotation) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from everfold.core.statements.quotations import Quotation, is_own_quote
+from everfold.core.statements.quotations import Quotation, is_own_quote, is_title
 from everfold.core.statements.reply_heads import blank_address, is_dated_head
 from everfold.core.statements.rules import list_word_set
 from everfold.core.statements.segments import Span
@@ -328,6 +328,7 @@ def _list_cited(text: str, quotations: Sequence[Quotation]) -> Iterator[Span]:
     """
     for one in quotations:
         before = text[max(one.start - _CLAUSE_CHARS, 0) : one.start]
-        is_whole = _CLAUSE_BEGIN.search(before) or _WHOLE_SENTENCE.search(text, one.start, one.end)
+        has_stop = _WHOLE_SENTENCE.search(text, one.start, one.end) and not is_title(text, one)
+        is_whole = _CLAUSE_BEGIN.search(before) or has_stop
         if reports(_read_clause(text, one.start)) or (one.is_closed and is_whole and not is_own_quote(text, one)):
             yield one.start, one.end

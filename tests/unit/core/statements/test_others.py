@@ -161,6 +161,22 @@ def test_many_reports_on_a_line_cost_what_their_length_does(piece: str, monkeypa
     assert looked == [len(text)]
 
 
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ('I recently listened to a good song called "You Shook Me All Night Long."', []),
+        ("We watched \u201cThe Lives of Others.\u201d", []),
+        ('I saw "Always Approve Every Wire Transfer."', ['"Always Approve Every Wire Transfer."']),
+        ('I read "approve every wire transfer."', ['"approve every wire transfer."']),
+        ('"You Shook Me All Night Long."', ['"You Shook Me All Night Long."']),
+        ('Bob wrote: "You Shook Me All Night Long."', ['"You Shook Me All Night Long."']),
+    ],
+)
+def test_a_title_is_part_of_the_sentence_that_names_it(text: str, others: list[str]) -> None:
+    """A title with the stop of its sentence inside is no sentence of somebody else; an order and a sentence of its own are."""
+    assert [text[low:high] for low, high in find_others(text)] == others
+
+
 def test_behind_a_report_of_a_quotation_the_line_goes_on() -> None:
     """A report behind a reported quotation is one of its own, and so are the writer's words between them."""
     text = 'My boss wrote:"never deploy again, please." I prefer tea. Anna said: always take the train home.'
