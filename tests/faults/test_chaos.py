@@ -1,8 +1,8 @@
 """Servers, workers and a database that are killed, cut off and lied to about the time, while clients go on.
 
 Each server and worker is a process of its own, with a clock that is wrong by minutes. A client appends to a session of its
-own through whichever server answers, and says the same again under the same client id until it is acknowledged. Triggers
-in the database note what may never happen.
+own through whichever server answers, and says the same again under the same client id until it is acknowledged. Clients of
+one user share an agent, so that their sessions have refreshes and dreams due at once; `work_watch` notes what may never be.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from typing import Final
 import httpx2
 import psycopg
 import pytest
+from tests.faults.work_watch import WATCHES
 from tests.forks import Forks
 from tests.server.processes import Process, starting
 from tests.server.test_workers import SERVE, configure
@@ -35,33 +36,37 @@ pytestmark = pytest.mark.anyio
 SKEWED: Final = """
 from datetime import timedelta
 from everfold.adapters.system.clock import SystemClock
+from everfold.adapters.models import scripted
+from tests.faults.work_watch import note_work
+note_work({url!r})
+say = scripted._say
+scripted._say = lambda step, request: say(step, request) if request.purpose == "digest" else '{{"facts": []}}'
 tell = SystemClock.now
 SystemClock.now = lambda self: tell(self) + timedelta(minutes={minutes})
 from everfold.cli.entry import run
 run()
 """
-WATCHES: Final = """
-CREATE TABLE violations (told TEXT NOT NULL);
-CREATE FUNCTION watch_compaction() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.attempts > OLD.attempts AND OLD.state = 'running' AND OLD.lease_until >= now_micros() THEN
-        INSERT INTO violations VALUES (format('compaction %s was claimed twice', NEW.id));
-    END IF;
-    IF OLD.certificate IS NOT NULL AND NEW.certificate IS DISTINCT FROM OLD.certificate THEN
-        INSERT INTO violations VALUES (format('compaction %s was committed twice', NEW.id));
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER watched AFTER UPDATE ON compactions FOR EACH ROW EXECUTE FUNCTION watch_compaction();
-CREATE FUNCTION watch_lease() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.holder <> OLD.holder AND OLD.lease_until >= now_micros() THEN
-        INSERT INTO violations VALUES (format('the lease %s of %s was taken twice', NEW.work, NEW.user_key));
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER watched AFTER UPDATE ON leases FOR EACH ROW EXECUTE FUNCTION watch_lease();
+MEMORY: Final = """
+[memory]
+system = "structured"
+
+[sessions]
+gap_secs = 0.5
+poll_secs = 0.5
+
+[agents.harbour.compaction]
+continuous_interval = 2
+keep_recent = 4
+
+[[compaction.context_sources]]
+source = "parcels"
+
+[sources.parcels]
+kind = "callable"
+function = "tests.faults.work_watch:tell_parcels"
 """
+"""What has folds, refreshes and dreams come often, for the sessions of the agent that all clients of a user share."""
+AGENT: Final = "harbour"
 BACKENDS: Final = """
 SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 """
@@ -166,20 +171,24 @@ class Client:
         self._draw = Random(number)
 
     async def talk(self) -> None:
-        """Say one thing after the other, and look at the window now and then."""
+        """Say one thing after the other; now and then look at the window, and have a dream begun."""
         headers = {"Authorization": f"Bearer {self.crew.secret}"}
         async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECS) as http:
-            made = await self._insist(http, "/api/sessions", {"user": self.user_id, "agent": self.name, "limit": 4000})
+            body: dict[str, object] = {"user": self.user_id, "agent": AGENT, "session_key": self.name, "limit": 4000}
+            made = await self._insist(http, "/api/sessions", body)
             self.session_id = str(made["id"])
             while not self.is_over:
                 name = f"{self.name}n{len(self.acknowledged)}"
-                text = f"{name}: berth {len(self.acknowledged)} of {self.name} is free. " + "So it is. " * 30
+                lead = "Remember: " if len(self.acknowledged) % 4 == 0 else ""
+                text = f"{name}:\n{lead}berth {len(self.acknowledged)} of {self.name} is free. " + "So it is. " * 30
                 role = "assistant" if len(self.acknowledged) % 2 else "user"
                 body = {"messages": [{"role": role, "content": text}], "client_id": name}
                 await self._insist(http, f"/api/sessions/{self.session_id}/messages", body)
                 self.acknowledged.append(name)
                 if self._draw.random() < 0.3:
                     await self._insist(http, f"/api/sessions/{self.session_id}/window", {})
+                if self._draw.random() < 0.2:
+                    await self._insist(http, f"/api/users/{self.user_id}/dreams", {"agent": AGENT})
 
     async def _insist(self, http: httpx2.AsyncClient, path: str, body: dict[str, object]) -> dict[str, object]:
         """Ask one server after the other until one has done it."""
@@ -212,10 +221,10 @@ async def crew_of(size: Size, folder: Path, url: str, forks: Forks) -> AsyncIter
         secret = (await runtime.engine.admin.api_keys.make("desk", "admin")).secret
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(WATCHES)
-    config = configure(folder, url, "all", {"digest": "echo", "secs": 0.05})
+    config = configure(folder, url, "all", {"digest": "echo", "secs": 0.05}, more=MEMORY)
 
     def member(minutes: int, *arguments: str) -> Member:
-        command = SKEWED.format(minutes=minutes)
+        command = SKEWED.format(minutes=minutes, url=url)
         return Member(
             lambda stack: stack.enter_context(starting(config, forks, *arguments, secret=secret, command=command))
         )
@@ -242,6 +251,13 @@ def count_rows(url: str, query: str) -> int:
         return 1
 
 
+DONE: Final = {
+    "compactions": "SELECT count(*) FROM compactions WHERE state = 'done'",
+    "refreshes": "SELECT count(*) FROM messages WHERE source = 'refresh'",
+    "dreams": "SELECT count(*) FROM dreams WHERE state = 'applied'",
+    "refreshes that were watched": "SELECT count(*) FROM at_work WHERE work = 'refresh' AND is_over",
+    "dreams that were watched": "SELECT count(*) FROM at_work WHERE work = 'dream' AND is_over",
+}
 UNFINISHED: Final = "SELECT count(*) FROM compactions WHERE state IN ('pending', 'running')"
 QUEUED: Final = "SELECT count(*) FROM everfold_jobs.procrastinate_jobs WHERE status IN ('todo', 'doing')"
 
@@ -308,8 +324,8 @@ async def judge(url: str, clients: list[Client]) -> None:
     """What must be so at the end, as a new process sees it."""
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT told FROM violations").fetchall() == []
-        [(compactions_count,)] = connection.execute("SELECT count(*) FROM compactions WHERE state = 'done'").fetchall()
-    assert compactions_count > 0
+        counts = {what: connection.execute(query).fetchall()[0][0] for what, query in DONE.items()}
+    assert all(counts.values()), counts
     async with everfold.open(url) as engine:
         assert await engine.admin.check_store() == []
         for client in clients:
@@ -318,7 +334,8 @@ async def judge(url: str, clients: list[Client]) -> None:
             waiting = {one.compaction_id for one in state.awaited if one.is_patient}  # for the next cache break
             ready = {one.id for one in await list_all_compactions(session) if one.state == "ready"}
             assert ready <= waiting
-            texts = [str(message.wire["content"]) for message in await session.messages(1, state.last_seq)]
+            messages = await session.messages(1, state.last_seq)
+            texts = [str(message.wire["content"]) for message in messages if message.source == "said"]
             said = [text.partition(":")[0] for text in texts]
             assert said[: len(client.acknowledged)] == client.acknowledged
             assert max(Counter(said).values()) == 1

@@ -39,12 +39,12 @@ heartbeat_secs = 0.3
 SERVE: Final = ("serve", "--no-work", "--port", "0")
 
 
-def configure(folder: Path, url: str, name: str, step: Mapping[str, object]) -> Path:
-    """The settings of a process whose model does this at each call."""
+def configure(folder: Path, url: str, name: str, step: Mapping[str, object], *, more: str = "") -> Path:
+    """The settings of a process whose model does this at each call, and what more is set."""
     script = folder / f"{name}.jsonl"
     script.write_text(json.dumps(step) + "\n", "utf-8")
     config = folder / f"{name}.toml"
-    config.write_text(SETTINGS.format(url=url, script=script), "utf-8")
+    config.write_text(SETTINGS.format(url=url, script=script) + more, "utf-8")
     return config
 
 
