@@ -199,3 +199,21 @@ async def test_a_write_waits_for_no_old_place(database_url: str) -> None:
             assert await writer.store.begin_request(request("new", at=9), kept_since=minute(5)) is None
         await writer.store.begin_request(request("newer", at=9), kept_since=minute(5))
         assert await begin(writer.store, request("open", at=9)) is None
+
+
+SLOW: Final = """
+CREATE FUNCTION take_long() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END';
+CREATE TRIGGER slow BEFORE UPDATE ON known_requests FOR EACH ROW EXECUTE FUNCTION take_long()
+"""
+
+
+async def test_an_erase_takes_any_number_of_answers(database_url: str) -> None:
+    """The answers of a large installation take longer than other statements may, and are taken all the same."""
+    names = [f"write {number}" for number in range(50)]
+    async with opened_twice(f"{database_url}&options=-c%20statement_timeout%3D500") as (store, writer):
+        for name in names:
+            await writer.write(name)
+        with psycopg.connect(database_url) as connection:
+            connection.execute(SLOW)
+        await erase_message(store)
+        assert await list_quoting(writer, *names) == []

@@ -87,3 +87,7 @@ SELECT 1 WHERE 1 = 0;
 -- name: hold_off_requests
 -- Nothing, as above.
 SELECT 1 WHERE 1 = 0;
+
+-- name: allow_many_answers
+-- Nothing: no statement that writes has a limit.
+SELECT 1 WHERE 1 = 0;
