@@ -4,7 +4,7 @@ A turn that adopts it neither plans its append in vain nor reads what this proce
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from everfold.core.compaction.folding import Digest
 from everfold.core.compaction.layout import Layout
@@ -45,13 +45,13 @@ class Handover:
             live: The session as the writer knows it.
             appended: The messages that it has written.
         """
-        before, digests = self._left.get(live.record.id), live.digests
+        before, left = self._left.get(live.record.id), _leave(live, appended)
         if before is not None and before.state.epoch == live.state.epoch:
-            appended = appended or before.appended  # of refreshes only the newest is shown
-            digests = {**before.digests, **digests}  # a refresh beside a fold has not read what the fold wrote
+            older, newer = sorted((before, left), key=lambda one: one.state.revision)
+            left = _join(older, newer)
         elif len(self._left) >= MOST_LEFT:
             self._left.clear()
-        self._left[live.record.id] = _leave(live, appended, digests)
+        self._left[live.record.id] = left
 
     def leave_state(self, session_id: SessionId, state: SessionState) -> None:
         """Leave a state in which cache breaks were settled, and nothing else differs from the one before it."""
@@ -68,16 +68,30 @@ class Handover:
             live.state = state
 
 
-def _leave(live: LiveSession, appended: Sequence[Message], digests: Mapping[str, Digest]) -> Left:
-    shown = {one.digest_id for one in live.layout.ranges}
+def _leave(live: LiveSession, appended: Sequence[Message]) -> Left:
     return Left(
         record=live.record,
         state=live.state,
         layout=live.layout,
         appended=tuple(appended),
-        digests={id_: digest for id_, digest in digests.items() if id_ in shown},
+        digests=_list_shown(live.digests, live.layout),
         held={id_: live.held[id_] for id_ in live.state.pending_compactions if id_ in live.held},
     )
+
+
+def _join(older: Left, newer: Left) -> Left:
+    """What was left twice, as it is now: two writers may leave it in another order than they have written."""
+    return replace(
+        newer,
+        appended=newer.appended or older.appended,  # of refreshes only the newest is shown
+        # A refresh beside a fold has not read what the fold wrote.
+        digests=_list_shown({**older.digests, **newer.digests}, newer.layout),
+    )
+
+
+def _list_shown(digests: Mapping[str, Digest], layout: Layout) -> dict[str, Digest]:
+    shown = {one.digest_id for one in layout.ranges}
+    return {id_: digest for id_, digest in digests.items() if id_ in shown}
 
 
 def _adopt(live: LiveSession, left: Left) -> None:
