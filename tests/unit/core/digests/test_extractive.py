@@ -8,6 +8,7 @@ from everfold.core.digests.pools import BUCKETS, LINES_PER_BUCKET, RollupPool, p
 from everfold.core.digests.standing import LeftOut, compose_standing_instructions, compose_standing_stepwise
 from everfold.core.primitives.origins import Origin
 from everfold.core.primitives.stepwise import finish
+from everfold.core.replacement.replacement import replaces
 from everfold.core.statements.reading import find_extract_lines
 
 _START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -499,3 +500,17 @@ def test_the_parts_of_a_fold_pause_the_more_often_the_more_they_read() -> None:
         )
     ]
     assert min(pauses) >= len(lines) // 200
+
+
+def test_a_rollup_compares_the_lines_of_a_full_pool_once() -> None:
+    """The lines of a long log meet again at every rollup: what was compared for one is not compared anew for the next."""
+    places = ("gate", "lamp", "kiln", "shed", "pier", "yard")
+    rules = [f"Always put crate K-{n} beside the {places[n % 6]} by the {places[n % 5]}." for n in range(400)]
+    pool = finish(pool_stepwise(RollupPool(), [_source(n, rule) for n, rule in enumerate(rules, 1)]))
+    compared: list[int] = []
+    for _ in range(2):
+        before = replaces.cache_info().misses
+        compose_rollup(pool, first_seq=1, last_seq=400, cap_tokens=2_000, estimate=_estimate)
+        compared.append(replaces.cache_info().misses - before)
+    assert compared[0] > 4_096
+    assert compared[1] == 0
