@@ -34,7 +34,7 @@ from everfold.core.log.messages import (
 from everfold.core.log.visible import fill_smallest_first
 from everfold.core.primitives.json_values import clean_text
 from everfold.core.primitives.origins import Origin
-from everfold.core.text.frames import cache_break_marks, fence_untrusted
+from everfold.core.text.frames import break_marks, fence_untrusted
 from everfold.core.text.tokens import estimate_text_tokens, truncate_to_tokens
 from everfold.core.threats.redaction import redact_secrets
 
@@ -293,11 +293,11 @@ def _enter(message: FoldedMessage) -> _Entry:
     text = clean_text(redact_secrets(message.text))
     name = _ROLE_NAMES.get(message.origin if message.origin == "external" else message.role, message.role)
     speaker = f" {_one_line(redact_secrets(message.speaker))[:40]}" if message.speaker else ""
-    speaker = cache_break_marks(speaker.replace("]", ")").replace("[", "("))
+    speaker = break_marks(speaker.replace("]", ")").replace("[", "("))
     said_at = f"{message.said_at:%Y-%m-%d %H:%M} {_WEEKDAYS[message.said_at.weekday()]}"
     header = clean_text(f"#{message.seq} [{name}{speaker}, {said_at}]")
     head_tokens = estimate_text_tokens(header) + 2 + (_FENCE_TOKENS if message.origin == "external" else 0)
-    text_tokens = estimate_text_tokens(cache_break_marks(text))
+    text_tokens = estimate_text_tokens(break_marks(text))
     least = min(text_tokens, _ELIDED_TOKENS) if message.is_tool else text_tokens
     return _Entry(message, header, text, head_tokens, head_tokens + text_tokens, head_tokens + least)
 
@@ -410,7 +410,7 @@ def _fence_entry(entry: _Entry, text: str, key: str) -> str:
     """External text in a fence of its own inside the record; marks that any other text holds are broken up."""
     if entry.message.origin == "external":
         return fence_untrusted(text, source="outside", key=key)
-    return cache_break_marks(text)
+    return break_marks(text)
 
 
 def _fence_record(record: str, key: str) -> str:
@@ -423,7 +423,7 @@ def _word_wishes(hint: str | None, focus: str | None, key: str) -> str:
     """The focus as the user's wish, the hint as data, both bounded, secrets redacted."""
     parts: list[str] = []
     if focus and focus.strip():
-        wish = cache_break_marks(_one_line(clean_text(redact_secrets(focus)))[:FOCUS_CHARS])
+        wish = break_marks(_one_line(clean_text(redact_secrets(focus)))[:FOCUS_CHARS])
         parts.append(f"The user wishes that this record takes special care of: {wish}\n\n")
     if hint and hint.strip():
         text = clean_text(redact_secrets(hint.strip()))[:HINT_CHARS]

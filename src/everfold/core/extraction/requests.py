@@ -293,7 +293,7 @@ def _word_known(known: Sequence[KnownItem], key: str) -> str:
 
 def _word_item(known: KnownItem) -> str:
     item = known.item
-    statement = _cache_break_marks(" ".join(clean_text(redact_secrets(item.statement)).split())[:STATEMENT_CHARS])
+    statement = _break_marks(" ".join(clean_text(redact_secrets(item.statement)).split())[:STATEMENT_CHARS])
     return f"{known.ref} [{item.kind}, {item.tier}, since {item.valid_from:%Y-%m-%d}] {statement}"
 
 
@@ -301,10 +301,10 @@ def _fence_piece(text: str, part: EvidencePart, key: str) -> str:
     """External words in a fence of their own inside the record; marks that any other words hold are broken up."""
     if part.origin == "external":
         return fence_untrusted(text, source="outside", key=key)
-    return _cache_break_marks(text)
+    return _break_marks(text)
 
 
-def _cache_break_marks(text: str) -> str:
+def _break_marks(text: str) -> str:
     return text.replace("<<<", "<\u200b<<").replace(">>>", ">\u200b>>")
 
 

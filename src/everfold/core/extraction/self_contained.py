@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everfold.core.extraction.phrases import IDENTITY, NO_ITEM, NO_MATTER, SMALL_TALK, Phrase
-from everfold.core.statements.classification import cache_break_words
+from everfold.core.statements.classification import break_words
 from everfold.core.statements.rules import DATE_WORDS
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.words import STOP_WORDS, read_matter, read_words
@@ -152,7 +152,7 @@ def _read_rows() -> _Rows:
 def _list_tried(lowered: str) -> dict[_Table, list[str]]:
     """The patterns of each table that a sentence may have, by its words; kept, since each table is asked for in turn."""
     by_cue, others = _read_rows()
-    cues = by_cue.keys() & cache_break_words(lowered)
+    cues = by_cue.keys() & break_words(lowered)
     found = dict.fromkeys(row for cue in sorted(cues) for row in by_cue[cue])
     if not lowered.isascii():
         found |= dict.fromkeys(others)

@@ -239,7 +239,7 @@ def _word_entry(entry: Recalled, sentences: Mapping[int, str], chars: int) -> st
 
 
 def _write(lines: Mapping[Recalled, str], key: str) -> str:
-    own = [_cache_break_marks(line) for line in _date_once(lines, is_foreign=False)]
+    own = [_break_marks(line) for line in _date_once(lines, is_foreign=False)]
     others = _date_once(lines, is_foreign=True)
     fenced = [fence_untrusted("\n".join(others), source="memory", key=key)] if others else []
     return "\n".join((_HEAD, *own, *fenced, _END))
@@ -288,5 +288,5 @@ def squeeze_text(text: str) -> str:
     return " ".join(_UNSEEN.sub(" ", clean_text(text)).split())
 
 
-def _cache_break_marks(text: str) -> str:
+def _break_marks(text: str) -> str:
     return text.replace("<<<", "<\u200b<<").replace(">>>", ">\u200b>>")

@@ -134,7 +134,7 @@ def fence_untrusted(text: str, *, source: str, key: str) -> str:
     Source: BLAKE2 keyed hashing, RFC 7693; the fence's form is ours.
     """
     first, last = _mark_untrusted(text, source, key)
-    return f"{first}\n{cache_break_marks(text)}\n{last}"
+    return f"{first}\n{break_marks(text)}\n{last}"
 
 
 def fence_within(text: str, *, source: str, key: str, most_chars: int) -> str:
@@ -144,7 +144,7 @@ def fence_within(text: str, *, source: str, key: str, most_chars: int) -> str:
     stands. The marks are those of the whole text, so another cap changes nothing but the cut.
     """
     first, last = _mark_untrusted(text, source, key)
-    body = cache_break_marks(text)
+    body = break_marks(text)
     budget = most_chars - len(first) - len(last) - 2
     if len(body) <= budget:
         return f"{first}\n{body}\n{last}"
@@ -161,7 +161,7 @@ def _mark_untrusted(text: str, source: str, key: str) -> tuple[str, str]:
     )
 
 
-def cache_break_marks(text: str) -> str:
+def break_marks(text: str) -> str:
     """The text without anything that looks like a mark of ours."""
     return _CLOSING.sub("\\1\u200b", _OPENING.sub("\\1\u200b", text))
 

@@ -6,7 +6,7 @@ import pytest
 
 from everfold.core.extraction.phrases import IDENTITY, NO_ITEM, ORDER, SMALL_TALK, TASTE, Phrase
 from everfold.core.extraction.self_contained import lower
-from everfold.core.statements.classification import cache_break_words
+from everfold.core.statements.classification import break_words
 
 ROWS = (*IDENTITY, *TASTE, *ORDER, *SMALL_TALK, *NO_ITEM)
 
@@ -16,7 +16,7 @@ def test_a_row_finds_its_example(row: Phrase) -> None:
     """Each pattern finds the sentence that its row names, and one of its cues stands in that sentence."""
     example = lower(row.example)
     assert re.search(row.pattern, example)
-    assert not row.cues or set(row.cues.split()) & set(cache_break_words(example))
+    assert not row.cues or set(row.cues.split()) & set(break_words(example))
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.counter], ids=[row.counter for row in ROWS if row.counter])
