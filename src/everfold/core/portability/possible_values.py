@@ -13,7 +13,7 @@ from everfold.core.memory.items import Evidence, Item
 from everfold.core.memory.records import AuditEntry, Extraction
 from everfold.core.memory.topics import Dream, Topic
 from everfold.core.primitives.field_types import MOST_WHOLE, broken, require_text
-from everfold.core.primitives.ids import MOST_ID_CHARS
+from everfold.core.primitives.ids import MOST_ID_CHARS, is_agent_name
 
 _COUNT: Final = (0, MOST_WHOLE)
 _NUMBER: Final = (1, MOST_WHOLE)
@@ -58,8 +58,8 @@ def _check_names(row: object) -> str:
 
 
 def _check_agent(agent_id: str) -> str:
-    """What is wrong with the name of an agent. It may have slashes, as names of repositories have."""
-    if not agent_id.strip() or _is_unfit(agent_id) or ".." in _SLASH.split(agent_id):
+    """What is wrong with the name of an agent."""
+    if not is_agent_name(agent_id):
         shown = agent_id[:_SHOWN_CHARS]
         return f"agent_id is {shown!r}, expected a name without control characters and without the part '..'"
     return ""

@@ -1,5 +1,6 @@
 """Ids, with a type for each kind, so that they are not confused."""
 
+import re
 from typing import Final, NewType
 
 from everfold.errors import InvalidInputError
@@ -30,12 +31,25 @@ def require_short(text: str, what: str) -> str:
     return text
 
 
+_NO_AGENT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]|(?:^|[/\\])\.\.(?:[/\\]|$)")
+"""What is in no agent's name: control characters, and the part that leads out of a folder. Names of repositories have slashes."""
+
+
+def is_agent_name(text: str) -> bool:
+    """Whether a text can be the name of an agent."""
+    return bool(text.strip()) and len(text) <= MOST_ID_CHARS and _NO_AGENT.search(text) is None
+
+
 def parse_agent(text: str) -> AgentId:
     """The agent that a caller names.
 
     Raises:
-        InvalidInputError: it is blank or too long, or holds a NUL.
+        InvalidInputError: it is blank or too long, or is a path out of a folder, or holds a control character.
     """
     if not text.strip():
         raise InvalidInputError(f"the agent must be a name that is not empty, got {text!r}")
-    return AgentId(require_short(text, "agent"))
+    if not is_agent_name(require_short(text, "agent")):
+        raise InvalidInputError(
+            f"the agent must be a name without control characters and without the part '..', got {text[:40]!r}"
+        )
+    return AgentId(text)
