@@ -2,17 +2,18 @@
 
 Each invalid key takes a pass of its address. When none is left, keys from there are refused without being looked up, valid
 ones too. A key that was valid before still works from every address, so clients behind one proxy do not lock each other
-out. Several processes over one store tell each other of invalid keys, so that the rate holds over all of them.
+out.
 
 Source: OWASP Authentication Cheat Sheet, login throttling.
 """
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final, TypeVar
 
-from everfold.core.access.limits import Bucket, RateLimit, spend, take
+from everfold.core.access.limits import Bucket, RateLimit, settle, take
 from everfold.errors import RateLimitedError
 from everfold.ports.system import Clock
 
@@ -27,12 +28,11 @@ V = TypeVar("V")
 
 @dataclass(slots=True, kw_only=True)
 class Guesses:
-    """The passes of each network of addresses, in the memory of one process; a restart fills all."""
+    """The passes of each address, in the memory of one process; a restart fills all."""
 
     clock: Clock
     limit: RateLimit
     _buckets: dict[str, Bucket] = field(default_factory=dict, init=False)
-    _failed: dict[str, int] = field(default_factory=dict, init=False)
     _good: dict[bytes, None] = field(default_factory=dict, init=False)
 
     def expect(self, secret: str, address: str) -> None:
@@ -55,18 +55,11 @@ class Guesses:
 
     def note_bad(self, address: str) -> None:
         """A guess has failed."""
-        network = _name_network(address)
-        self.spend(network, 1)
-        _keep(self._failed, network, self._failed.get(network, 0) + 1)
-
-    def collect(self) -> dict[str, int]:
-        """How many guesses from each network have failed here since the last call."""
-        failed, self._failed = self._failed, {}
-        return failed
-
-    def spend(self, network: str, count: int) -> None:
-        """Take so many passes from a network, down to none."""
-        _keep(self._buckets, network, spend(self._buckets.get(network), self.limit, self.clock.now(), count))
+        name, now = _name_network(address), self.clock.now()
+        bucket = settle(self._buckets.get(name), self.limit, now)
+        with suppress(RateLimitedError):  # several were on their way at once
+            bucket = take(bucket, self.limit, now)
+        _keep(self._buckets, name, bucket)
 
 
 def _keep(kept: dict[K, V], key: K, value: V) -> None:

@@ -70,7 +70,6 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         stream.feed,
         runtime.replicas,
         limiter=runtime.limiter,
-        guesses=runtime.guesses,
         take_settings=runtime.take_shared,
         on_error=partial(tell_failed_work, stream),
     )

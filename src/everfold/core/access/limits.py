@@ -81,11 +81,5 @@ def take(bucket: Bucket | None, limit: RateLimit, now: datetime) -> Bucket:
     return Bucket(full_at=full_at)
 
 
-def spend(bucket: Bucket | None, limit: RateLimit, now: datetime, count: int) -> Bucket:
-    """The bucket with so many passes less, down to none, for what has passed already; None stands for a full one."""
-    full_at = settle(bucket, limit, now).full_at + count * limit.gain
-    return settle(Bucket(full_at=full_at), limit, now)
-
-
 def _round_up(wait: timedelta) -> int:
     return -(-wait // _SECOND)

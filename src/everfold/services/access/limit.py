@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from everfold.core.access.api_keys import ApiKeyId
-from everfold.core.access.limits import Bucket, RateLimit, settle, spend, take
+from everfold.core.access.limits import Bucket, RateLimit, settle, take
 from everfold.errors import RateLimitedError
 from everfold.ports.system import Clock
 
@@ -56,7 +56,9 @@ class Limiter:
 
     def spend(self, key_id: ApiKeyId, count: int) -> None:
         """Take so many passes from a key that it has had elsewhere, down to none."""
-        self._keep(key_id, spend(self._buckets.pop(key_id, None), self.limit, self.clock.now(), count))
+        now = self.clock.now()
+        bucket = settle(self._buckets.pop(key_id, None), self.limit, now)
+        self._keep(key_id, settle(Bucket(full_at=bucket.full_at + count * self.limit.gain), self.limit, now))
 
     def _keep(self, key_id: ApiKeyId, bucket: Bucket) -> None:
         self._buckets[key_id] = bucket

@@ -10,7 +10,7 @@ What a process did in the last tenth of a second before it was killed is told no
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from everfold.core.access.api_keys import ApiKeyId
 from everfold.core.observation.events import Event, EventsDropped
@@ -30,22 +30,18 @@ LOST_SECS: Final = 1.0
 """How long until a store that does not serve is asked again."""
 
 REQUESTS: Final = "requests"
-GUESSES: Final = "guesses"
 SETTINGS_CHANGED: Final = "settings_changed"
 
 
-K = TypeVar("K", bound=str)
+class Rates(Protocol):
+    """What holds API keys to their rate."""
 
-
-class Rates(Protocol[K]):
-    """What holds API keys, or those who try them, to their rate."""
-
-    def collect(self) -> dict[K, int]:
-        """How many passes of each were spent here since the last call."""
+    def collect(self) -> dict[ApiKeyId, int]:
+        """How many requests of each key have passed here since the last call."""
         ...
 
-    def spend(self, name: K, count: int, /) -> None:
-        """Take so many passes from one that were spent elsewhere."""
+    def spend(self, key_id: ApiKeyId, count: int) -> None:
+        """Take so many passes from a key that it has had elsewhere."""
         ...
 
 
@@ -56,7 +52,6 @@ class Relay:
         feed: Of its engine.
         replicas: The others.
         limiter: Holds API keys to their rate; None where there is no bound.
-        guesses: Holds networks to the rate at which they may try keys; None where there is no bound.
         take_settings: Has this process go by the shared settings as they are now; does nothing where they are the same.
         on_error: Told of settings that cannot be taken, when that begins and when the reason changes.
     """
@@ -66,15 +61,13 @@ class Relay:
         feed: Feed,
         replicas: Replicas,
         *,
-        limiter: Rates[ApiKeyId] | None,
-        guesses: Rates[str] | None,
+        limiter: Rates | None,
         take_settings: Callable[[], Awaitable[None]],
         on_error: OnError,
     ) -> None:
         self._feed = feed
         self._replicas = replicas
         self._limiter = limiter
-        self._guesses = guesses
         self._take_settings = take_settings
         self._on_error = on_error
         self._refused = ""
@@ -94,7 +87,9 @@ class Relay:
         while True:
             await asyncio.sleep(TELL_SECS)
             told = [event_to_bytes(event) for event in self._take_own(dropped_count)]
-            told += _write_spent(REQUESTS, self._limiter) + _write_spent(GUESSES, self._guesses)
+            counts = {} if self._limiter is None else self._limiter.collect()
+            if counts:
+                told.append(_write(REQUESTS, counts=counts))
             if told:
                 try:
                     await self._replicas.tell(told)
@@ -128,9 +123,9 @@ class Relay:
     async def _hear(self, value: Mapping[str, object]) -> None:
         match value:
             case {"kind": "requests", "counts": dict(counts)}:
-                _spend(self._limiter, counts)
-            case {"kind": "guesses", "counts": dict(counts)}:
-                _spend(self._guesses, counts)
+                if self._limiter is not None:
+                    for key_id, count in counts.items():
+                        self._limiter.spend(ApiKeyId(key_id), count)
             case {"kind": "settings_changed"}:
                 self._looks_at = 0.0
             case _:
@@ -152,14 +147,3 @@ class Relay:
 
 def _write(kind: str, **fields: object) -> bytes:
     return json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode()
-
-
-def _write_spent(kind: str, rates: Rates[K] | None) -> list[bytes]:
-    counts = {} if rates is None else rates.collect()
-    return [_write(kind, counts=counts)] if counts else []
-
-
-def _spend(rates: Rates[K] | None, counts: Mapping[K, int]) -> None:
-    if rates is not None:
-        for name, count in counts.items():
-            rates.spend(name, count)
