@@ -130,7 +130,7 @@ def begin_erase(database: Database) -> None:
 
     Of several connections another one may read, until the commit, what is erased. A write that began before the last of
     these queries has its place by then, and keeps no body whenever it ends; a later one begins after the commit. Nearly
-    all answers are taken before the writes that begin are held off. No number of them makes an erase fail.
+    all answers are taken before the writes that begin are held off. Millions of them make no erase fail.
     """
     database.mark_erased()
     names = "allow_many_answers", "forget_answers", "hold_off_requests", "forget_open_answers"

@@ -46,9 +46,9 @@ class Handover:
             appended: The messages that it has written.
         """
         before, left = self._left.get(live.record.id), _leave(live, appended)
-        if before is not None and before.state.epoch == live.state.epoch:
+        if before is not None:
             older, newer = sorted((before, left), key=lambda one: one.state.revision)
-            left = _join(older, newer)
+            left = _join(older, newer) if older.state.epoch == newer.state.epoch else newer
         elif len(self._left) >= MOST_LEFT:
             self._left.clear()
         self._left[live.record.id] = left
