@@ -133,7 +133,7 @@ def list_content(messages: list[ModelMessage]) -> list[Any]:
 
 @pytest.mark.parametrize("system", ["openai", "anthropic"])
 async def test_files_of_users_and_of_tools_reach_the_model(system: str) -> None:
-    """Images, PDFs and other files, by their data or their address, are in each request, whatever the provider's form."""
+    """Images, PDFs and other files are in each request, those at an address where the provider's form takes them."""
     asked: list[list[ModelMessage]] = []
 
     def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
@@ -155,7 +155,7 @@ async def test_files_of_users_and_of_tools_reach_the_model(system: str) -> None:
         await agent.run(["Look.", *GIVEN])
         await agent.run("And now?")
         images = [result.image_count for message in await session.messages() for result in message.view.results]
-    given = GIVEN if system == "openai" else [PNG, PDF, PDF_URL, IMAGE_URL]
+    given = [PNG, PDF, CSV, IMAGE_URL] if system == "openai" else [PNG, PDF, PDF_URL, IMAGE_URL]
     assert [list_content(messages) for messages in asked] == [given, given * 2, given * 2]
     assert images == [2]
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from pydantic_ai.direct import model_request
 from pydantic_ai.messages import (
     BinaryContent,
     CachePoint,
@@ -15,9 +16,14 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import override_allow_model_requests
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 import everfold
 from everfold.adapters.models.window_messages import Gathered, Part, request_messages
+from everfold.testing import check_openai_request
+from everfold.testing.kit.scripted_provider import ScriptedProvider
 
 
 def make(kind: int) -> list[Part]:
@@ -82,7 +88,9 @@ async def test_images_and_files_are_in_a_request(system: str) -> None:
     contents = [part.content for message in messages for part in message.parts if not isinstance(part, ToolCallPart)]
     items = [item for content in contents if isinstance(content, list) for item in content]
     shown = [item for item in items if not isinstance(item, str | CachePoint)]
-    assert shown == [PNG, ImageUrl(IMAGE_URL), PDF, DocumentUrl(PDF_URL)] * 2
+    at_address = [DocumentUrl(PDF_URL)] if system == "anthropic" else []
+    assert shown == [PNG, ImageUrl(IMAGE_URL), PDF, *at_address] * 2
+    assert (f"[file a.pdf at {PDF_URL}, not shown in this form]" in items) == (system == "openai")
 
 
 @pytest.mark.parametrize("data", ["=", "a", ""])
@@ -95,3 +103,46 @@ async def test_data_that_is_broken_is_named(data: str) -> None:
         (message,) = request_messages(await session.window(), system="openai")
     (part,) = message.parts
     assert part.content == ["[content of type file]"]  # type: ignore[union-attr]  # the user's content
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PDF_URL,
+        "data:audio/ogg;base64,AAAA",
+        "data:video/mp4;base64,AAAA",
+        "data:application/x-tide;base64,AAAA",
+        "data:image/tiff;base64,AAAA",
+        "data:image/svg+xml;base64,6Q==",
+        "data:;base64,AAAA",
+        "data:text/csv;base64,6Q==",
+        "data:application/json;base64,6Q==",
+    ],
+)
+async def test_a_file_that_a_model_does_not_take_ends_no_later_turn(data: str) -> None:
+    """The request after it is sent and valid, and names the file: nothing is downloaded, and no type is refused."""
+    with ScriptedProvider() as provider:
+        model = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=provider.url, api_key="none"))
+        async with everfold.open("memory://") as engine:
+            session = await engine.session()
+            file = {"type": "file", "file": {"filename": "tides", "file_data": data}}
+            await session.append([{"role": "user", "content": [file]}, {"role": "assistant", "content": "Seen."}])
+            await session.append({"role": "user", "content": "MARK-1 Say it."})
+            messages = request_messages(await session.window(), system="openai")
+        with override_allow_model_requests(True):
+            await model_request(model, messages)
+    (asked,) = provider.asked
+    assert check_openai_request(asked.body) == []
+    assert "[file tides" in str(asked.body["messages"])
+
+
+@pytest.mark.parametrize("media_type", ["text/csv", "text/csv; charset=utf-8", "application/json"])
+async def test_a_text_in_utf_8_is_sent(media_type: str) -> None:
+    """A text of any type is sent as it was given."""
+    given = BinaryContent("Flut, Höhe".encode(), media_type=media_type)
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        await session.append({"role": "user", "content": [{"type": "file", "file": {"file_data": given.data_uri}}]})
+        (message,) = request_messages(await session.window(), system="openai")
+    (part,) = message.parts
+    assert part.content == [given]  # type: ignore[union-attr]  # the user's content

@@ -2,7 +2,8 @@
 
 The window renders in the provider's own form, and each of its messages becomes the part that Pydantic AI sends as that:
 what was decided about order, fences and ids is decided there and only carried over here. Marks for Anthropic's cache
-become cache points and settings. What has no part there (a file by its id, sound) is named instead of sent.
+become cache points and settings. What has no part there (a file by its id, sound) is named instead of sent. So is a file that some
+model does not take, for it would end every later turn, and one at an address, which Pydantic AI would download.
 
 Source: the message types of Pydantic AI 2; DESIGN section 3.6.
 """
@@ -12,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from mimetypes import guess_type
 from typing import Final, TypeAlias, cast
 
 from pydantic_ai.messages import (
@@ -34,6 +34,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from everfold.core.log.files import PDF, find_file
 from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
 from everfold.core.windows.rendering import Provider
 from everfold.core.windows.window import Window
@@ -41,6 +42,10 @@ from everfold.core.windows.window import Window
 ANTHROPIC: Final = "anthropic"
 """How Pydantic AI names the provider whose form differs."""
 _DATA: Final = "data:"
+_SHOWN_TYPES: Final = frozenset({PDF, "image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The types of files that are sent as data; source: the image and PDF input that OpenAI and Anthropic document."""
+_TEXT_TYPES: Final = frozenset({"application/json", "application/xml", "application/yaml", "application/x-yaml"})
+"""Texts whose type does not begin with `text/`; source: what Pydantic AI 2 sends as text."""
 
 Part: TypeAlias = ModelRequestPart | ModelResponsePart
 _OF_REPLIES: Final = frozenset({TextPart, ThinkingPart, ToolCallPart})
@@ -226,18 +231,32 @@ def _user_content(content: JsonValue) -> Sequence[UserContent]:
         match part:
             case {"type": "image_url", "image_url": {"url": str(url)}}:
                 given.append(_read_data("image", url) if url.startswith(_DATA) else ImageUrl(url=url))
-            case {"type": "file", "file": {"file_data": str(url)} as file}:
-                given.append(_read_file(str(cast("JsonObject", file).get("filename")), url))
+            case {"type": "file", "file": {"file_data": str(url)}}:
+                given.append(_read_file(part, url))
             case _:
                 given.append(_read_text([part]))
     return given
 
 
-def _read_file(name: str, url: str) -> UserContent:
-    """A file by its data or its address; one at an address that tells no media type is a PDF."""
-    if url.startswith(_DATA):
-        return _read_data("file", url)
-    return DocumentUrl(url=url, media_type=guess_type(name)[0] or guess_type(url)[0] or "application/pdf")
+def _read_file(part: JsonObject, url: str) -> UserContent:
+    """A file by its data; one of a type that some model does not take, or at an address, is named."""
+    content = _read_data("file", url) if url.startswith(_DATA) else None
+    if isinstance(content, str) or (isinstance(content, BinaryContent) and _is_shown(content)):
+        return content
+    file = find_file(part)
+    return file.marker if file else "[content of type file]"
+
+
+def _is_shown(content: BinaryContent) -> bool:
+    """Whether data is a PDF, an image, or a text in UTF-8."""
+    kind = content.media_type.partition(";")[0]
+    if not (kind.startswith("text/") or kind in _TEXT_TYPES):
+        return kind in _SHOWN_TYPES
+    try:
+        content.data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_data(kind: str, url: str) -> UserContent:
