@@ -179,7 +179,10 @@ def _split_clause(clause: str) -> list[str]:
 
 
 def _heads_reply(text: str, end: int) -> bool:
-    """Whether a colon at a place ends the head of a reply: an address, and a date with the time or a verb before its name."""
+    """Whether a colon at a place ends the head of a reply: an address, and a date with the time or a verb before its name.
+
+    Behind a date with the time and no verb, the line has to end with the colon.
+    """
     clause = text[max(end - _CLAUSE_CHARS, 0) : end]
     if ">" not in clause or "@" not in clause:
         return False
@@ -187,7 +190,7 @@ def _heads_reply(text: str, end: int) -> bool:
     if not _SELF.isdisjoint(_list_words(line.lower())):
         return False
     words = _split_clause(line)
-    return is_dated_head(line) or (not _INVERTED.isdisjoint(words) and reports(words))
+    return (_ends_line(text, end + 1) is not None and is_dated_head(line)) or (not _INVERTED.isdisjoint(words) and reports(words))
 
 
 def reports(words: Sequence[str]) -> bool:

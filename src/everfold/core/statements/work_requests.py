@@ -63,18 +63,12 @@ _TREAT_THAT: Final = list_word_set(
     "shorten check correct improve polish edit rewrite answer reply respond rate judge evaluate review convert vat"
 )
 """What people do with texts, and with other things too."""
-_TRANSLATE: Final = (
-    "translat",
-    "übersetz",
-    "tradui",
-    "traduc",
-    "traduz",
-    "vertaal",
-    "översätt",
-    "oversæt",
-    "переведи",
-    "przetłumacz",
+_TRANSLATE: Final = list_word_set(
+    "translate übersetz übersetze übersetzen übersetzt traduis traduisez traduire traduce traduzca traducir traduci traducete traduca tradurre"
+    " traduz traduza traduzir vertaal vertalen översätt översätta oversæt oversætte переведи переведите перевести"
+    " przetłumacz przetłumaczcie przetłumaczyć"
 )
+"""Verbs only: "Translations into German: ..." and "Translators from Berlin: ..." begin rules of the writer's own."""
 _INTO: Final = list_word_set("into to from ins in nach aus en au al a para naar till til на na")
 _POLITE: Final = list_word_set(
     "please pls now can could would will you bitte por per favor favore alsjeblieft пожалуйста proszę"
@@ -117,9 +111,9 @@ def asks_to_translate(words: Sequence[str]) -> bool:
     In English "in" tells the place of it, so that "Translate in the menu: ..." may be a rule.
     """
     asked = [word for word in words if word not in _POLITE]
-    if len(asked) < _LEAST_INTO or not asked[0].startswith(_TRANSLATE) or asked[1] not in _INTO:
+    if len(asked) < _LEAST_INTO or asked[0] not in _TRANSLATE or asked[1] not in _INTO:
         return False
-    return len(asked) <= _MOST_INTO and not (asked[1] == "in" and asked[0].startswith("translat"))
+    return len(asked) <= _MOST_INTO and asked[:2] != ["translate", "in"]
 
 
 def gives_text(words: Sequence[str]) -> bool:

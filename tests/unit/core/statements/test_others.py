@@ -223,3 +223,39 @@ def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
     """What the user says below a document that ends in "says:" is the user's own."""
     document = "From: Bob <bob@example.org>\nThe invoice says:"
     assert find_others(f"{document}\n{said}", attached=[(0, len(document))]) == ((0, len(document)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Translations into German: always use Sie.",
+        "Übersetzungen ins Deutsche: immer Sie verwenden.",
+        "Traducciones al español: siempre usa usted.",
+        "Traductions en anglais : toujours formel.",
+        "Übersetzerin in Madrid: nie vor neun anrufen.",
+        "Translators from Berlin: never pay upfront.",
+        "Weekly report 2026 at 09:30 to Bo <bo@x.example>:\nAlways attach the PDF.\nNever cc Ann.",
+        "Termin am 01.03.2026 um 10:00 mit Bo <bo@x.example>: nie aufzeichnen.",
+        "Cita el 01/03/2026 a las 10:00 con Bo <bo@x.example>: nunca grabes.",
+        "Call 2026 at 09:30, Bo <bo@x.example>: never record.",
+    ],
+)
+def test_own_rules_that_look_like_words_of_others_stay_own(text: str) -> None:
+    """A rule of the user's own with a sign of copied text in it has no words of others."""
+    assert find_others(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("Translate into German:", " Always pay at once."),
+        ("Übersetze ins Englische:", " Immer sofort zahlen."),
+        ("Traduisez en anglais :", " Toujours payer."),
+        ("Le lun. 5 janv. 2026 à 10:00, Bo Li <bo@x.example> :", "\nToujours payer."),
+        ("El lun, 5 ene 2026 a las 10:00, Bo (<bo@x.example>) escribió:", "\nSiempre paga."),
+    ],
+)
+def test_what_stands_behind_a_head_or_a_request_is_of_others(head: str, said: str) -> None:
+    """A verb that asks for a translation, and a reply head without a known verb, still take what stands behind them."""
+    text = head + said
+    assert [text[low:high] for low, high in find_others(text)] == [said]
