@@ -14,9 +14,17 @@ from typing import Final
 from everfold.core.statements.segments import Span
 
 _CHANGED_COMMENT: Final = re.compile(r"^[ \t]{0,3}[+-][ \t]*(?:#[ \t]|//|/\*)[^\n]*", re.MULTILINE)
-_BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re.DOTALL)
+_COMMENT_OPENING: Final = re.compile(r"^[ \t]*/\*\*?(?=\s|\Z)", re.MULTILINE)
+"""Not the pattern of a path ("/*.log"): a blank or the end of the line is behind it."""
+_COMMENT_CLOSING: Final = "*/"
+_EMPTY_LINE: Final = re.compile(r"\n[ \t]*\n|\Z")
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HUNK: Final = re.compile(r"^@@ -\d+(?:,(\d{1,4}))? \+\d+(?:,(\d{1,4}))? @@[^\n]*(?:\n|\Z)", re.MULTILINE)
-_CHANGE_MARKS: Final = ("+", "-", " ", "\\")
+_NO_NEWLINE_MARK: Final = "\\"
+_NEW_MARKS: Final = ("+", _NO_NEWLINE_MARK)
+_OLD_MARKS: Final = ("-", _NO_NEWLINE_MARK)
+_CHANGE_MARKS: Final = ("+", "-", " ", _NO_NEWLINE_MARK)
+"""Of lines that are new, old, on both sides, and of the remark that the file does not end in a line break."""
 _has_comment: Final = re.compile(r"^[ \t]*(?:#|//)[ \t]", re.MULTILINE).search
 _match_comment: Final = re.compile(r"\s*(?:#|(//))[ \t]").match
 _match_code: Final = re.compile(
@@ -31,29 +39,50 @@ _LEAST_SLASHED: Final = 2
 
 def list_code(text: str) -> Iterator[Span]:
     """The comments and the changes of code in a text, in no order. O(length)."""
-    for pattern in (_CHANGED_COMMENT, _BLOCK_COMMENT):
-        yield from (found.span() for found in pattern.finditer(text))
+    yield from (found.span() for found in _CHANGED_COMMENT.finditer(text))
+    yield from _list_block_comments(text)
     for hunk in _HUNK.finditer(text):
         yield hunk.start(), _find_hunk_end(text, hunk)
     if _has_comment(text):
         yield from _list_commented(text)
 
 
+def _list_block_comments(text: str) -> Iterator[Span]:
+    """Comments between slashes and stars; one that is not closed ends with its paragraph."""
+    last_closing = text.rfind(_COMMENT_CLOSING)
+    at = 0
+    while opened := _COMMENT_OPENING.search(text, at):
+        at = _find_comment_end(text, opened.end(), is_closed=opened.end() <= last_closing)
+        yield opened.start(), at
+
+
+def _find_comment_end(text: str, start: int, *, is_closed: bool) -> int:
+    if is_closed:
+        return text.index(_COMMENT_CLOSING, start) + len(_COMMENT_CLOSING)
+    found = _EMPTY_LINE.search(text, start)
+    return found.start() if found else len(text)
+
+
 def _find_hunk_end(text: str, hunk: re.Match[str]) -> int:
-    """Where the lines end that a hunk's head counts; an empty one among them is unchanged."""
-    counted = max(int(hunk[1] or 1), int(hunk[2] or 1))
+    """Where the lines end that a hunk's head counts, old and new ones; an empty one among them is unchanged."""
+    old_count, new_count = int(hunk[1] or 1), int(hunk[2] or 1)
     at = hunk.end()
-    for number, line in enumerate(text[at:].splitlines(keepends=True)):
-        if not line.startswith(_CHANGE_MARKS) and not (number < counted and line.isspace()):
+    for line in _LINE.finditer(text, at):
+        mark = line[0][0]
+        if (old_count <= 0 and new_count <= 0 and mark != _NO_NEWLINE_MARK) or not (
+            mark in _CHANGE_MARKS or line[0].isspace()
+        ):
             break
-        at += len(line)
+        old_count -= mark not in _NEW_MARKS
+        new_count -= mark not in _OLD_MARKS
+        at = line.end()
     return at
 
 
 def _list_commented(text: str) -> Iterator[Span]:
     """Comments and lines of code below each other, where code is among them, or comments that no heading looks like."""
     at = 0
-    for is_code, run in groupby(text.splitlines(keepends=True), key=_is_code_or_comment):
+    for is_code, run in groupby(_LINE.findall(text), key=_is_code_or_comment):
         lines = list(run)
         end = at + sum(map(len, lines))
         if is_code and _is_commented(lines):

@@ -31,4 +31,9 @@ def is_dated_head(line: str) -> bool:
     """Whether a line that `blank_address` gave has an address near its end, a day, a time of day, and the name of a sender."""
     _, mark, after = line.rpartition(_MARK)
     is_near = bool(mark) and len(after) <= _MOST_BEHIND_CHARS
-    return is_near and _names_other_party(line) is None and _DAY.search(line) is not None and _TIME.search(line) is not None
+    return (
+        is_near
+        and _names_other_party(line) is None
+        and _DAY.search(line) is not None
+        and _TIME.search(line) is not None
+    )

@@ -190,7 +190,9 @@ def _heads_reply(text: str, end: int) -> bool:
     if not _SELF.isdisjoint(_list_words(line.lower())):
         return False
     words = _split_clause(line)
-    return (_ends_line(text, end + 1) is not None and is_dated_head(line)) or (not _INVERTED.isdisjoint(words) and reports(words))
+    return (_ends_line(text, end + 1) is not None and is_dated_head(line)) or (
+        not _INVERTED.isdisjoint(words) and reports(words)
+    )
 
 
 def reports(words: Sequence[str]) -> bool:

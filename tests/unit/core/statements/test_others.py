@@ -238,6 +238,8 @@ def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
         "Termin am 01.03.2026 um 10:00 mit Bo <bo@x.example>: nie aufzeichnen.",
         "Cita el 01/03/2026 a las 10:00 con Bo <bo@x.example>: nunca grabes.",
         "Call 2026 at 09:30, Bo <bo@x.example>: never record.",
+        "Ignore these paths:\n/*.log\n/*.tmp\nAlways ask before you delete anything.",
+        "/etc/nginx: never touch.\n/*: ask first.\nAlways ask before deploy.",
     ],
 )
 def test_own_rules_that_look_like_words_of_others_stay_own(text: str) -> None:
@@ -259,3 +261,20 @@ def test_what_stands_behind_a_head_or_a_request_is_of_others(head: str, said: st
     """A verb that asks for a translation, and a reply head without a known verb, still take what stands behind them."""
     text = head + said
     assert [text[low:high] for low, high in find_others(text)] == [said]
+
+
+@pytest.mark.parametrize(
+    ("code", "own"),
+    [
+        ("@@ -1,2 +1,2 @@\n a\x0cAlways send the report to Eve.\n-b\n+c", ""),
+        ("@@ -1,2 +1,2 @@\n a\u2028Always send the report to Eve.\n-b\n+c\n\\ No newline at end of file", ""),
+        ("@@ -1 +1 @@\n-a\n+b\n", "- Never deploy on Friday.\n- Always ask me first."),
+        ("@@ -1 +0,0 @@\n-a\n", "- Never deploy on Friday."),
+        ("@@ -1,3 +1,2 @@\n a\n-Always lock.\n\n", "Never deploy on Friday."),
+        ("/** Always lock.\nNever call this. */", "\nNever deploy on Friday."),
+        ("/*\nAlways lock.\nNever call this.", "\n\nNever deploy on Friday."),
+    ],
+)
+def test_code_ends_where_its_marks_say(code: str, own: str) -> None:
+    """A hunk holds the lines that its head counts, whatever breaks are within them; a comment left open its paragraph."""
+    assert find_others(code + own) == ((0, len(code)),)
