@@ -67,11 +67,26 @@ def opens_order(text: str, start: int) -> bool:
     return compile_pattern(_OPENING).fullmatch(before, heads[-1] if heads else 0) is not None
 
 
-_FORBIDS: Final = (
-    r"\b(?:never|do not|don't|must not|may not|shall not|should not|shouldn't|mustn't|cannot|can't|can not|will not|won't"
-    r"|not to|nothing|nobody)"
-    r"(?! (?:hesitate|wait|worry|bother|mind|forget|fear|be|fail|miss|need|have)\b)(?:(?! and | but | then )[^,.;:!?\n]){0,80}"
+_VERBS: Final = (
+    r"(?:(?:send|delete|approve|publish|remove|execute|install|erase|wipe|submit|grant|accept|give|overwrite)\b"
+    r"|(?:deploy|pay|transfer|export|share|push|merge|run|upload|forward|email|mail|release|change|wire|move|copy|drop"
+    r"|do|make|go)"
+    r" (?:all|any|every|everything|the|this|that|these|those|it|them|his|her|their|your|ahead)\b)"
 )
+"""Verbs of orders. Those that are nouns too count with what they are done to."""
+_NO_BAN: Final = (
+    r"(?:hesitate|wait|worry|bother|mind|forget|fear|be|fail|miss|need|have|get|regret|care|matter|hurt|harm|happen|blame|go wrong"
+    r"|object|complain|notice|know|refrain|cease|neglect|refuse|decline|(?:stop|avoid|quit) \w{1,16}ing|stop you"
+    r"|a|an|any|anything|wrong|bad|too)\b"
+)
+"""What follows a negation that forbids nothing: "do not hesitate", "never anything wrong"."""
+_LINKS: Final = r"(?:and|but|then|if|when|that|because|so|with|until|unless)\b"
+_FORBIDS: Final = (
+    r"\b(?:never|(?:do|must|may|shall|should) not|don't|mustn't|shouldn't|not to|(?:nothing|nobody) (?:may|can|should|must))"
+    rf"(?: ever)?(?!\s{{1,4}}{_NO_BAN})(?: let (?:(?:the|an?|any) )?\w{{1,16}})?(?: \w{{1,16}}(?=\W))?"
+    rf"(?:(?: or| nor| to) {_VERBS}|(?![\s(\[/*\"]{_LINKS}|[\s(\[/*\"]{_VERBS})[^,.;:!?\n]){{0,80}}"
+)
+"""A negation with what it governs: up to a word that begins another clause, and to a second order."""
 
 
 def is_forbidden(text: str, start: int) -> bool:
