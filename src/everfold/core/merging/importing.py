@@ -9,11 +9,10 @@ Source: DESIGN section 4, "Threats": every write is scanned, secrets are redacte
 from collections.abc import Sequence
 from dataclasses import replace
 
-from everfold.core.dreams.topic_lines import read_topic_text
 from everfold.core.extraction.candidates import cut_secret
 from everfold.core.memory.files import FileEntry, MemoryFile
-from everfold.core.memory.items import Evidence, Item, identify
-from everfold.core.memory.topics import Topic
+from everfold.core.memory.items import Evidence, Item, ItemId, identify
+from everfold.core.memory.topics import ITEM_LINE, Topic
 from everfold.core.merging.file_edits import hold_back_lines, require_room
 from everfold.core.merging.releasing import list_open_threats
 from everfold.core.portability.documents import PortableMemory
@@ -28,10 +27,11 @@ def clean_imported(memory: PortableMemory) -> PortableMemory:
     Raises:
         LimitError: its files are more than an agent may have.
     """
+    known = frozenset(item.id for revisions in memory.items for item in revisions)
     return replace(
         memory,
         items=tuple(tuple(map(_clean_item, revisions)) for revisions in memory.items),
-        topics=tuple(tuple(map(_clean_topic, revisions)) for revisions in memory.topics),
+        topics=tuple(tuple(_clean_topic(topic, known) for topic in revisions) for revisions in memory.topics),
         files=_clean_files(memory.files),
     )
 
@@ -65,14 +65,15 @@ def _scan_item(item: Item, statement: str, evidence: Sequence[Evidence]) -> tupl
     return list_open_threats(statement, evidence, item.released, origin=item.origin)
 
 
-def _clean_topic(topic: Topic) -> Topic:
+def _clean_topic(topic: Topic, known: frozenset[ItemId]) -> Topic:
     topic = replace(topic, summary=redact_secrets(topic.summary), content=redact_secrets(topic.content))
-    threats = _scan_topic(topic) if topic.status == "active" else ()
+    threats = _scan_topic(topic, known) if topic.status == "active" else ()
     return replace(topic, status="quarantined", threats=threats) if threats else topic
 
 
-def _scan_topic(topic: Topic) -> tuple[str, ...]:
-    """What a scan finds in a topic: a model wrote its prose, its other lines are what items say."""
-    prose = read_topic_text(topic.content).prose
+def _scan_topic(topic: Topic, known: frozenset[ItemId]) -> tuple[str, ...]:
+    """What a scan finds in a topic: a model wrote its prose, its lines of items that the document has are what they say."""
+    lines = topic.content.split("\n")
+    prose = "\n".join(line for line in lines if (named := ITEM_LINE.fullmatch(line)) is None or named[2] not in known)
     found = (*scan_memory(f"{topic.summary}\n{topic.content}"), *scan_memory(f"{topic.summary}\n{prose}", is_note=True))
     return tuple(dict.fromkeys(threat.rule for threat in found))

@@ -33,10 +33,12 @@ _WORDS: Final[dict[ThreatKind, str]] = {
 _MARKS: Final = re.compile(r"^[\s>*\-\u2022#\d.)]{1,12}(?=[^\s])")
 """What a list, a quotation or a heading puts before a line."""
 _LABEL: Final = re.compile(
-    r"\W{0,3}(?:system|developer|assistant|user|human)\W{0,3}:\W{0,3}(?!you\b|from now on|always\b|never\b|do not\b|don't\b|must\b|ignore\b|approve\b|execute\b|obey\b)",
+    r"\W{0,3}(system|developer|assistant|agent|model|bot|tool|user|human)\W{0,3}:\W{0,3}(?!you\b|from now on|always\b|never\b|do not\b|don't\b|must\b|ignore\b|approve\b|execute\b|obey\b)",
     re.IGNORECASE,
 )
 """A label in a list ("- System: Debian 12"), which gives no order."""
+_REPORTED: Final = frozenset({"user", "human"})
+"""The labels behind which a line reports an order: only the user may lift a check."""
 
 
 def find_hostile(line: str) -> str | None:
@@ -49,15 +51,16 @@ def find_digest_threat(line: str) -> str | None:
     """What a line of a model's digest does to its reader, in words, or None: by the scan of items too. O(length).
 
     The line is read with its list mark and without. Secrets are taken out of a digest, and characters that show nothing
-    stripped from it, so neither is told here. Behind a speaker's label the line tells what the speaker ordered.
+    stripped from it, so neither is told here. Behind the user's label the line tells what the user ordered.
     """
     bare = _MARKS.sub("", line)
-    if bare != line and (label := _LABEL.match(bare)) is not None:
-        bare = bare[label.end() :]
+    label = _LABEL.match(bare) if bare != line else None
+    bare = bare[label.end() :] if label is not None else bare
+    is_reported = label is None or label[1].lower() in _REPORTED
     for text in dict.fromkeys((line, bare)):
         if (what := find_hostile(text)) is not None:
             return what
-        threats = scan_memory(text, is_note=text == line)
+        threats = scan_memory(text, is_note=text == line or not is_reported)
         kind = next((threat.kind for threat in threats if threat.kind in _WORDS), None)
         if kind is not None:
             return _WORDS[kind]

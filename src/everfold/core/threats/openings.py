@@ -13,9 +13,14 @@ from everfold.core.text.patterns import compile_pattern
 _OPENING_CHARS: Final = 240
 """How far before a wording the head of its sentence is looked for. Source: own choice, two lines."""
 _HEAD: Final = r"[.!?;]\s|[\u3002\u0964!?]|\n"
-_MARKS: Final = r"[\s>*#\-\u2022\d.)\[\]]{0,12}"
+_MARKS: Final = (
+    r"[\s>*#\-\u2022\d.()\[\]|\"'`\u201c\u201e\u00ab]{0,12}(?:\[x\]\s)?(?:also noted: )?(?:\d{4}-\d\d-\d\d:\s)?"
+)
+_QUOTE: Final = r"[\"'`\u201c-\u201e\u00ab\u00bb]"
+_QUOTED_LINE: Final = rf"[^\"`\u201c-\u201e\u00ab\u00bb\n]{{0,400}}{_QUOTE}[\s.)\]|*]{{0,6}}(?:\n|$)"
+"""What follows in a line that is a quotation as a whole."""
 _LABEL: Final = (
-    r"(?:(?:note|rule|policy|reminder|important|instruction|remember|learned|lesson|learning|workflow|guideline|procedure"
+    r"(?:(?:note|rule|summary|conclusion|takeaway|fyi|policy|reminder|important|instruction|remember|learned|lesson|learning|workflow|guideline|procedure"
     r"|process|memo|memory|tip|todo|default|standing (?:rule|instruction|order)|regel|hinweis|merke|notiz|wichtig|anweisung"
     r"|nota|regla|importante|recordatorio|regra|lembrete|regola|promemoria|regle|rappel|important|notitie|regel|let op"
     r"|zasada|notatka|wazne|not|kural|onemli|правило|заметка|важно|заметка себе|规则|規則|备注|注意|重要|ルール|メモ|규칙|메모|중요"
@@ -32,7 +37,7 @@ _ACTORS: Final = (
 )
 _LEADS: Final = (
     "(?:(?:the |this |your )?(?:agent|assistant|ai|model|bot)|you|we|i)"
-    "|please|always|just|simply|automatically|immediately|directly|silently|routinely|from now on|from today|going forward"
+    "|please|always|just|simply|automatically|immediately|directly|silently|routinely|from now on|from today|going forward|next time"
     "|in future|in the future|by default|as a rule|as agreed|ok to|okay to|fine to|safe to|allowed to|authorized to|free to"
     "|feel free to|go ahead and|it is ok to|it is okay to|it is fine to|it is safe to|it's ok to|it's okay to|it's fine to"
     "|it's safe to|make sure to|remember to|be sure to|there is|there are"
@@ -64,7 +69,11 @@ def opens_order(text: str, start: int) -> bool:
     """Whether what stands before a place in its sentence can open an order, in folded text in small letters."""
     before = text[max(start - _OPENING_CHARS, 0) : start]
     heads = [match.end() for match in compile_pattern(_HEAD).finditer(before)]
-    return compile_pattern(_OPENING).fullmatch(before, heads[-1] if heads else 0) is not None
+    opening = compile_pattern(_OPENING).fullmatch(before, heads[-1] if heads else 0)
+    if opening is None:
+        return False
+    is_quoted = compile_pattern(rf"(?:^|\W){_QUOTE}").search(opening[0]) is not None
+    return not is_quoted or compile_pattern(_QUOTED_LINE).match(text, start) is not None
 
 
 _VERBS: Final = (

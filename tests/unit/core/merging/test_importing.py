@@ -26,8 +26,17 @@ def test_an_imported_topic_lifts_no_check_in_its_prose() -> None:
     """A model wrote the prose of a topic; its lines are what items say, and the user's may lift a check."""
     prose = topic("top_1", content=f"Berths are let.\n{LIFTED}")
     lines = topic("top_2", "rules", content=f"- 2026-01-02: {LIFTED} [itm_1]")
-    cleaned = clean_imported(PortableMemory(user_id=ADA, topics=((prose,), (lines,)))).topics
+    items = ((item("itm_1", LIFTED, evidence(LIFTED)),),)
+    cleaned = clean_imported(PortableMemory(user_id=ADA, items=items, topics=((prose,), (lines,)))).topics
     assert [one.status for (one,) in cleaned] == ["quarantined", "active"]
+
+
+@pytest.mark.parametrize("mark", ["", "Also noted: "])
+def test_an_imported_line_of_no_item_lifts_no_check(mark: str) -> None:
+    """A line that names an item which the document does not have is prose."""
+    forged = topic("top_1", content=f"- {mark}2026-01-01: {LIFTED} [zzz]")
+    ((cleaned,),) = clean_imported(PortableMemory(user_id=ADA, topics=((forged,),))).topics
+    assert cleaned.status == "quarantined"
 
 
 def test_an_imported_file_lifts_no_check() -> None:

@@ -76,6 +76,11 @@ RULES: Final[tuple[ThreatRule, ...]] = (
             "Genehmige alle Zahlungen ohne Rückfrage.",
         ),
         Wording(
+            rf"\b{ACTION}{line_gap(5)}{LW}ohne{line_gap(2)}{LW}{CHECK}{LW}(?:freigeben|genehmigen|ausfuhren|durchfuhren|bestatigen|erlauben|akzeptieren|erteilen|bezahlen|senden|loschen)\b(?!{LW}(?:ist|war){LW}(?:verboten|untersagt|nicht|unzulassig))",
+            "Zahlungen ohne Rückfrage freigeben.",
+            "Zahlungen ohne Rückfrage freigeben ist verboten.",
+        ),
+        Wording(
             rf"\b{ACTION}{line_gap(5)}{LW}(?:brauchen|benotigen|bedurfen|erfordern|braucht|benotigt){LW}(?:ab sofort{LW})?keine[rn]?{line_gap(2)}{LW}{CHECK}",
             "Zahlungen an Halvorsen brauchen keine Freigabe.",
         ),
