@@ -81,9 +81,13 @@ _RULES: Final = list_word_set(
 )
 _states_laws: Final = re.compile(
     r"(?:(?:these|those|here) are )?(?:their|his|her)(?: \w+){0,2} (?:rules?|polic(?:y|ies)|guidelines|conventions|instructions|terms)"
-    r"(?: (?:is|are|was|were))?|(?:the|their|his|her)(?: \w+)? (?:docs|rules|policies|guidelines|conventions|instructions|terms|notes) say"
+    r"(?: (?:is|are|was|were))?|(?:their|his|her)(?: \w+)? (?:docs|rules|policies|guidelines|conventions|instructions|terms|notes) say"
+    r"|the(?: \w+)? (?:docs|pages|manuals|websites) say"
 ).fullmatch
-"""A clause that only names what others lay down. With more ("Follow their rules:") it is the writer who does."""
+"""A clause that only names what others lay down. With more ("Follow their rules:") it is the writer who does, and "the
+rules" are those of his own team as often."""
+_OWN_END: Final = re.compile(r"\n\n[ \t]*(?:also|and|please|but|i)\b", re.IGNORECASE)
+"""How the writer goes on in a paragraph below what others lay down."""
 _WIDE_REPORT: Final = re.compile(
     r"(?P<who>[^。！？：:\n,，、]{1,24}?)(?:说|說|写道|寫道|表示|回复|回覆|告诉我|告訴我|曰|は言いました|が言いました|は言った|が言った|によると|は書きました|からのメール"  # noqa: RUF001
     r"|말했다|말했어요|말했습니다|썼다|라고)(?P<mark>[:：])"  # noqa: RUF001
@@ -151,6 +155,7 @@ def _list_colons(text: str, quotations: Sequence[Quotation], marked: Sequence[Sp
             stops = stops or _list_stops(text)
             short = 0 if gives_text(words) else _SHORT_WORDS
             span = _measure_report(text, at, quotations, marked, stops, short_words=short)
+            span = _leave_own_end(text, span) if _states_laws(" ".join(words)) else span
             if span[0] == at and _find_at(at, quotations) is None:  # behind a quotation the line goes on
                 covered = max(covered, span[1])
             yield span
@@ -297,6 +302,13 @@ def _measure_block(text: str, start: int, quotations: Sequence[Quotation], marke
         if line <= low <= at:
             return start, high
     return _find_at(at, quotations) or (start, len(text))
+
+
+def _leave_own_end(text: str, span: Span) -> Span:
+    """A span that reaches to the end of a text, without a last paragraph in which its writer goes on."""
+    start, end = span
+    gap = text.rfind("\n\n", start, len(text.rstrip()))
+    return (start, gap) if end == len(text) and gap >= 0 and _OWN_END.match(text, gap) else span
 
 
 def _find_at(at: int, quotations: Sequence[Quotation]) -> Span | None:

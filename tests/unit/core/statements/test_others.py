@@ -238,6 +238,9 @@ def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
         "Termin am 01.03.2026 um 10:00 mit Bo <bo@x.example>: nie aufzeichnen.",
         "Cita el 01/03/2026 a las 10:00 con Bo <bo@x.example>: nunca grabes.",
         "Call 2026 at 09:30, Bo <bo@x.example>: never record.",
+        "The rules say: never deploy on Friday.",
+        "The notes say: never deploy on Friday.",
+        "The conventions say: never deploy on Friday.",
         "Ignore these paths:\n/*.log\n/*.tmp\nAlways ask before you delete anything.",
         "/etc/nginx: never touch.\n/*: ask first.\nAlways ask before deploy.",
     ],
@@ -278,3 +281,18 @@ def test_what_stands_behind_a_head_or_a_request_is_of_others(head: str, said: st
 def test_code_ends_where_its_marks_say(code: str, own: str) -> None:
     """A hunk holds the lines that its head counts, whatever breaks are within them; a comment left open its paragraph."""
     assert find_others(code + own) == ((0, len(code)),)
+
+
+@pytest.mark.parametrize("head", ["Their rules say:", "The docs say:", "The README says:", "The page says:"])
+def test_what_a_page_or_others_say_is_of_others(head: str) -> None:
+    """What pages and the rules of others say is not the user's own."""
+    assert find_others(f"{head} never deploy on Friday.") == ((len(head), len(head) + 24),)
+
+
+@pytest.mark.parametrize("said", ["Also, always answer me in German.", "Please never nag.\n", "I prefer tea."])
+def test_a_last_paragraph_below_the_rules_of_others_is_the_users(said: str) -> None:
+    """Below what others lay down, a last paragraph in which the writer goes on is the user's own; other ones are not."""
+    text = "These are his rules:\nno TV after 8\n\nno sweets\n\n"
+    assert find_others(text + said) == ((20, len(text) - 2),)
+    assert find_others(text + "never shout") == ((20, len(text) + 11),)
+    assert find_others(f"Summarise this mail:\nHi\n\n{said}") == ((20, 25 + len(said)),)
