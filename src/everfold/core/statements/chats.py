@@ -2,7 +2,7 @@
 
 A name ends in a colon, stands in angle brackets, or has the time behind it; it may be set in bold, have a role in
 brackets ("Ben (guest):"), and have the time before it. A list of the writer's own labels ("Note: ...") looks the same,
-so that names count only where they come back.
+so that names count only where two come back, or a bold one or one with a role does and the lines answer each other.
 
 Source: the forms in which chat services copy and export; own rules for labels, tuned on tests/data/others_words.jsonl.
 """
@@ -39,21 +39,34 @@ _LABELS: Final = list_word_set(
     " lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"
     " lunedì martedì mercoledì giovedì venerdì sabato domenica maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
     " понедельник вторник среда четверг пятница суббота воскресенье"
+    " tests test code style format tone language emails email mails answers replies docs commits names files meetings travel food work private"
+    " question answer stil sprache ton antworten termine reisen essen arbeit privat frage antwort"
+    " réponses langue travail question réponse estilo formato tono idioma respuestas correos trabajo stile risposte lingua lavoro"
+    " morning noon midday afternoon evening night breakfast lunch dinner break bedtime"
+    " morgens morgen vormittag mittag mittags nachmittag abend abends nacht frühstück mittagessen abendessen pause aufstehen feierabend"
+    " matin midi soir nuit mañana mediodía tarde noche desayuno almuerzo cena mattina mezzogiorno sera pranzo ochtend middag avond"
 )
-"""What stands before a colon or a time without being who speaks: labels, and the days of a week's plan."""
+"""What stands before a colon or a time without being who speaks: labels, and the days and hours of a plan."""
 _ASKING: Final = frozenset(("q", "a"))
 """One who asks himself, where nobody else speaks."""
 _STAMP: Final = re.compile(rf"^[ \t]*[\[(]?{_DAY}\d{{1,2}}:\d\d", re.MULTILINE)
 _ENCLOSED_STAMP: Final = re.compile(rf"^[ \t]*[\[(]{_DAY}\d{{1,2}}:\d\d", re.MULTILINE)
 """The time before a bold name; without brackets it is an entry of a day's plan."""
 _LEAST_STAMPED: Final = 2
+_talks: Final = re.compile(
+    r"[ \t]*(?:(?:hi|hello|hey|ok|okay|yes|yeah|sure|thanks|thank you|bye|hallo|danke|ja|nein|tschüss|bonjour|salut|merci|oui|hola|gracias|vale"
+    r"|ciao|grazie|olá|obrigad[oa]|dank je|привет|спасибо)(?!\w)|[^\n]*\?[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+).match
+"""What is said to somebody who is there: greetings, thanks, assent and questions, which no list of rules has."""
 
 
 def list_chats(text: str) -> Iterator[Span]:
     """A pasted chat, from its first line to its last: some who speak in turn, or lines with the time before a name."""
     found = list(_CHAT_LINE.finditer(text))
     stamped = [one for one in found if one[1] or (_ENCLOSED_STAMP if one[4] else _STAMP).match(one[0])]
-    spoken = stamped if len(stamped) >= _LEAST_STAMPED else _list_turns(found)
+    speaker_count = sum(not _is_label(one) for one in stamped)
+    spoken = stamped if speaker_count >= _LEAST_STAMPED else _list_turns(found)
     if spoken:
         end = text.find("\n\n", spoken[-1].end())
         yield spoken[0].start(), end if end >= 0 else len(text)
@@ -65,11 +78,15 @@ def list_chats(text: str) -> Iterator[Span]:
 
 def _list_turns(lines: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The lines of those who speak in turn, from the first who is no label; none where they are the writer's own labels."""
-    spoken = [line for line in lines if _read_name(line).partition("(")[0].strip() not in _LABELS]
+    spoken = [line for line in lines if not _is_label(line)]
     names = [_read_name(line) for line in spoken]
     if set(names) == _ASKING or not (_come_back(names) or _answer_each_other(spoken)):
         return []
     return [line for line in lines if line.start() >= spoken[0].start()]
+
+
+def _is_label(line: re.Match[str]) -> bool:
+    return _read_name(line).partition("(")[0].strip() in _LABELS
 
 
 def _read_name(line: re.Match[str]) -> str:
@@ -92,7 +109,9 @@ def _come_back(names: Sequence[str]) -> bool:
 
 
 def _answer_each_other(lines: Sequence[re.Match[str]]) -> bool:
-    """Whether a name that is bold or has a role comes back behind another one."""
+    """Whether a name that is bold or has a role comes back behind another one, and what is said is part of a talk."""
+    if not any(_talks(line.string, line.end()) for line in lines):
+        return False
     marked = {_read_name(line) for line in lines if line[4] or line[3]}
     turns = [name for name, _ in groupby(map(_read_name, lines))]
     return any(turns.count(name) > 1 for name in marked)

@@ -241,6 +241,12 @@ def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
         "The rules say: never deploy on Friday.",
         "The notes say: never deploy on Friday.",
         "The conventions say: never deploy on Friday.",
+        "**Tests:** always use pytest.\n**Code:** always add types.\n**Tests:** never mock the database.",
+        "**Invoices:** always use A4.\n**Slides:** always add dates.\n**Invoices:** never round.",
+        "Emails (work): always stay formal.\nEmails (private): casual.\nEmails (work): never write after 6.",
+        "Invoices (work): always stay formal.\nInvoices (private): casual.\nInvoices (work): never round.",
+        "**Estilo:** siempre usted.\n**Formato:** nunca tablas.\n**Estilo:** nunca emojis.",
+        "(08:00) Aufstehen: nie anrufen\n(12:00) Mittag: immer frei halten",
         "Ignore these paths:\n/*.log\n/*.tmp\nAlways ask before you delete anything.",
         "/etc/nginx: never touch.\n/*: ask first.\nAlways ask before deploy.",
     ],
@@ -296,3 +302,12 @@ def test_a_last_paragraph_below_the_rules_of_others_is_the_users(said: str) -> N
     assert find_others(text + said) == ((20, len(text) - 2),)
     assert find_others(text + "never shout") == ((20, len(text) + 11),)
     assert find_others(f"Summarise this mail:\nHi\n\n{said}") == ((20, 25 + len(said)),)
+
+
+@pytest.mark.parametrize("said", ["thanks", "why never?", "Hi all"])
+def test_a_bold_name_that_comes_back_in_a_talk_speaks(said: str) -> None:
+    """Lines with bold names are a chat where one comes back and somebody is spoken to, or where two come back."""
+    text = f"**Ben:** never deploy on Fridays\n**Ada:** {said}\n**Ben:** never at all"
+    assert find_others(text) == ((0, len(text)),)
+    plain = "**Ben:** never deploy on Fridays\n**Ada:** always deploy\n**Ben:** never at all\n**Ada:** always"
+    assert find_others(plain) == ((0, len(plain)),)
