@@ -236,3 +236,25 @@ def test_finds_what_two_requests_have_in_common() -> None:
         later: list[JsonValue] = [*range(changed), 99, *range(changed + 1, 12)]
         assert converted.convert(later) == later
         assert made == later[changed:]
+
+
+@pytest.mark.parametrize("is_result", [True, False])
+async def test_a_door_that_converts_is_given_the_addresses_of_files(*, is_result: bool) -> None:
+    """The framework writes such a file as its model takes it; a request that is sent as it is names the file."""
+    file = {"type": "file", "file": {"filename": "a.pdf", "file_data": "https://tides.example/a.pdf"}}
+    call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    log: list[dict[str, object]] = [{"role": "user", "content": "Look." if is_result else [file]}]
+    if is_result:
+        log += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": [file]},
+        ]
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        await session.append(log)
+        converting, plain = [
+            (await Door(session, convert=convert).ask(form="openai")).messages[-1]["content"][-1]
+            for convert in (list, None)
+        ]
+    assert converting == file
+    assert plain == {"type": "text", "text": "[file a.pdf at https://tides.example/a.pdf, not shown in this form]"}

@@ -24,7 +24,7 @@ import anyio
 
 from everfold.core.log.interruption import write_interrupted
 from everfold.core.primitives.json_values import JsonObject, JsonValue
-from everfold.core.windows.rendering import Provider
+from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
 from everfold.errors import InvalidInputError
@@ -149,7 +149,8 @@ class Door(Reach):
     Args:
         session: Of `everfold.open` or `everfold.open_sync`.
         portal: The way to the engine's thread, where the session itself does not have it.
-        convert: Gives the framework's object for each message of a request; left out, they stay as they are.
+        convert: Gives the framework's object for each message of a request; left out, they stay as they are. In OpenAI's form
+            it is given files at an address too, which the framework writes as its model takes them.
     """
 
     def __init__(
@@ -257,7 +258,7 @@ class Door(Reach):
                 await self.session.configure(system=system, tools=tools)
                 self._held = (system, tools)
             window = await self.session.window(suffix=suffix, require_complete=True)
-        body = window.render(form)
+        body = render(window, form, keeps_addresses=self._converted is not None)
         messages = cast("list[JsonValue]", body["input" if form == "responses" else "messages"])
         return Asked(
             window=window,

@@ -34,11 +34,17 @@ from everfold.errors import InvalidInputError
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ID_CHARS = 40
 _IMAGE_URL = re.compile(r"https?://\S+|data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]+")
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _DETAILS = frozenset({"auto", "low", "high"})
 
 
-def render_openai(window: Renderable) -> JsonObject:
-    """The window as a request: `messages`, and `tools` when the session has any. User content is always a part list."""
+def render_openai(window: Renderable, *, keeps_addresses: bool = False) -> JsonObject:
+    """The window as a request: `messages`, and `tools` when the session has any. User content is always a part list.
+
+    Args:
+        window: What to render.
+        keeps_addresses: Leave a file its address, which the API does not take, instead of naming the file.
+    """
     messages: list[JsonValue] = []
     if window.prompt.system:
         messages.append({"role": "system", "content": clean_text(window.prompt.system)})
@@ -46,14 +52,14 @@ def render_openai(window: Renderable) -> JsonObject:
         if speech.place == "suffix":
             _add_suffix(messages, speech)
         else:
-            messages.extend(_render(speech))
+            messages.extend(_render(speech, keeps_addresses=keeps_addresses))
     request: JsonObject = {"messages": messages}
     if window.prompt.tools:
         request["tools"] = [openai_tool(tool) for tool in window.prompt.tools]
     return request
 
 
-def _render(speech: Speech) -> Iterable[JsonValue]:
+def _render(speech: Speech, *, keeps_addresses: bool) -> Iterable[JsonValue]:
     keeps = keeps_extras(speech.message, "openai")
     match speech.role:
         case "system":
@@ -61,7 +67,8 @@ def _render(speech: Speech) -> Iterable[JsonValue]:
             message: JsonObject = {"role": role, "content": "\n".join(texts_of(speech.items)) or EMPTY_TEXT}
             yield _with_extras(message, speech.message) if keeps else message
         case "user":
-            message = {"role": "user", "content": [_user_part(item, keeps=keeps) for item in speech.items]}
+            parts = [_user_part(item, keeps=keeps, keeps_addresses=keeps_addresses) for item in speech.items]
+            message = {"role": "user", "content": cast("JsonValue", parts)}
             name = speech.message.view.name if speech.message else None
             if name and _NAME.fullmatch(name):
                 message["name"] = name
@@ -72,8 +79,8 @@ def _render(speech: Speech) -> Iterable[JsonValue]:
         case "results":
             answers = [item for item in speech.items if isinstance(item, ShownAnswer)]
             yield from map(_result, answers)
-            if parts := [part for item in answers for part in _list_attached(item)]:
-                yield {"role": "user", "content": parts}
+            if attached := [it for one in answers for it in _list_attached(one, keeps_addresses=keeps_addresses)]:
+                yield {"role": "user", "content": attached}
 
 
 def _with_extras(shown: JsonObject, message: Message | None) -> JsonObject:
@@ -85,7 +92,7 @@ def _clean(extras: JsonObject) -> JsonObject:
     return cast("JsonObject", clean_json(extras)) if extras else extras
 
 
-def _user_part(item: Shown, *, keeps: bool = False) -> JsonObject:
+def _user_part(item: Shown, *, keeps: bool = False, keeps_addresses: bool = False) -> JsonObject:
     match item:
         case ShownText(part=None):
             return {"type": "text", "text": item.text}
@@ -99,7 +106,7 @@ def _user_part(item: Shown, *, keeps: bool = False) -> JsonObject:
         case ShownDocument():
             file = find_unread(item)
             return {"type": "text", "text": write_document(item)} if file is None else _file(file)
-        case OpaquePart() if _is_openai_part(item.raw):
+        case OpaquePart() if _is_openai_part(item.raw) and (keeps_addresses or not _is_at_address(item.raw)):
             return {"type": item.type, item.type: clean_json(item.raw[item.type])}
         case OpaquePart() if (file := find_file(item.raw)) is not None:
             return _file(file)
@@ -120,12 +127,13 @@ def _file(file: File) -> JsonObject:
     return {"type": "text", "text": file.marker}
 
 
-def _list_attached(item: ShownAnswer) -> list[JsonValue]:
+def _list_attached(item: ShownAnswer, *, keeps_addresses: bool) -> list[JsonValue]:
     """The images and files of a result as content of the user: a message of a tool holds text alone."""
     attached = list_attached(item)
     if not attached:
         return []
-    return [{"type": "text", "text": f"[from the result of call {fit_id(item.call_id)}]"}, *map(_user_part, attached)]
+    parts = [_user_part(part, keeps_addresses=keeps_addresses) for part in attached]
+    return [{"type": "text", "text": f"[from the result of call {fit_id(item.call_id)}]"}, *parts]
 
 
 def list_attached(item: ShownAnswer) -> list[Shown]:
@@ -140,6 +148,15 @@ def _is_openai_part(raw: JsonObject) -> bool:
             return value != ""
         case {"type": "input_audio", "input_audio": {"data": str(value), "format": "wav" | "mp3"}}:
             return value != ""
+        case _:
+            return False
+
+
+def _is_at_address(raw: JsonObject) -> bool:
+    """Whether an address stands for the data of a file."""
+    match raw:
+        case {"type": "file", "file": {"file_data": str(data)}}:
+            return _ADDRESS.match(data) is not None
         case _:
             return False
 

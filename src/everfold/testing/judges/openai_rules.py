@@ -208,6 +208,8 @@ def _check_file_part(part: Wire, path: str) -> Iterator[str]:
     file = part.get("file")
     if not isinstance(file, Mapping) or not (_is_filled(file.get("file_id")) or _is_filled(file.get("file_data"))):
         yield f"{path}.file: a file_id or file_data is required"
+    elif str(file.get("file_data")).lower().startswith(("https://", "http://")):
+        yield f"{path}.file.file_data: data is required, not an address"
 
 
 _TEXT_ONLY: Final[Mapping[str, PartRule]] = {"text": _check_text_part}

@@ -87,6 +87,10 @@ REFUSED = {
     ),
     "audio format": (_user_part({"type": "input_audio", "input_audio": {"data": "A", "format": "ogg"}}), "format"),
     "file without id": (_user_part({"type": "file", "file": {"filename": "a"}}), "file_id or file_data"),
+    "file at an address": (
+        _user_part({"type": "file", "file": {"filename": "a", "file_data": "https://e.org/a.pdf"}}),
+        "not an address",
+    ),
     "assistant without anything": ([USER, {"role": "assistant", "content": None}], "needs content or tool_calls"),
     "refusal of another type": ([USER, {"role": "assistant", "content": "x", "refusal": 1}], "a string or null"),
     "refusal part without text": (
