@@ -250,3 +250,27 @@ async def test_a_handoff_that_leaves_out_items_loses_no_reply() -> None:
             texts = [message.view.text for message in await session.messages()]
     assert answer == write_answer("MARK-1")
     assert texts[-1] == answer
+
+
+@pytest.mark.parametrize("goes_on_elsewhere", [True, False])
+async def test_a_run_that_is_resumed_after_a_handoff_that_leaves_out_items_loses_no_reply(
+    *, goes_on_elsewhere: bool
+) -> None:
+    """The next agent waits for an approval, and its replies are counted on from those that it was not given."""
+    other = Agent("other", model="scripted", tools=[function_tool(look_up, needs_approval=True)])
+    to_other = handoff(other, tool_name_override="look_up", input_filter=remove_all_tools)
+    with ScriptedProvider() as provider:
+        async with everfold.open("memory://") as engine:
+            speaker = Speaker(engine, provider.url, has_responses=True, tools=[])
+            speaker.agent.handoffs = [to_other]
+            state = (await speaker.run("MARK-1 [steps 2] Say it.", thread="long")).to_state()
+            if goes_on_elsewhere:
+                speaker = Speaker(engine, provider.url, has_responses=True, tools=[])
+                speaker.agent.handoffs = [to_other]
+                state = await RunState.from_json(speaker.agent, state.to_json())
+            (waiting,) = state.get_interruptions()
+            state.approve(waiting)
+            answered = await speaker.run(state, thread="long")
+            log = await list_log(engine, "long")
+    assert answered.final_output == write_answer("MARK-1")
+    assert [kind for kind, _ in log] == ["user", "assistant", "result", "assistant", "result", "assistant"]

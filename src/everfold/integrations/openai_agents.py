@@ -126,20 +126,28 @@ class Connection:
         return await self.door.ask(form="responses", system=prompt, tools=tools)
 
     async def _name_run(self, call_ids: Collection[str]) -> None:
-        """Give the run its id, unless it has one: that of the run which these calls of its newest reply interrupted."""
-        found = "" if self._run_id or not call_ids else await self._find_run(call_ids)
-        self._run_id = self._run_id or found or str(uuid4())
+        """Give the run its id, unless it has one: that of the run which these calls of its newest reply interrupted.
 
-    async def _find_run(self, call_ids: Collection[str]) -> str:
-        """The id of the run whose reply with these calls is the log's newest with any; empty where it is another."""
+        Such a run goes on counting from that reply: a handoff may have left out replies before it.
+        """
+        if not self._run_id:
+            found, count = await self._find_run(call_ids) if call_ids else ("", 0)
+            self._run_id = found or str(uuid4())
+            self._replies_count = max(self._replies_count, count)
+
+    async def _find_run(self, call_ids: Collection[str]) -> tuple[str, int]:
+        """The run whose reply with these calls is the log's newest with any, and the number of that reply in it.
+
+        The id is empty where it is another.
+        """
         session = self.door.session
         last_seq = (await session.inspect.state()).last_seq
         messages = await session.messages(max(last_seq - _LOOKED_COUNT, 0) + 1, last_seq) if last_seq else []
         newest = next((message for message in reversed(messages) if message.view.calls), None)
         if newest is None or not {call.id for call in newest.view.calls}.issuperset(call_ids):
-            return ""
-        run_id, is_named, _ = str(newest.wire.get("id")).rpartition(_REPLY)
-        return run_id if is_named else ""
+            return "", 0
+        run_id, _, number = str(newest.wire.get("id")).rpartition(_REPLY)
+        return (run_id, int(number)) if number.isdecimal() else ("", 0)
 
     def _name_each(self, wires: Sequence[Item]) -> list[Named]:
         """The messages of a run's items, under ids that stay."""
