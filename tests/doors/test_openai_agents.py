@@ -13,11 +13,15 @@ import pytest
 pytest.importorskip("agents.run", reason="needs the OpenAI Agents SDK; `make doors` installs it")
 
 from agents.extensions.handoff_filters import remove_all_tools
+from agents.run import CallModelData, ModelInputData
 from openai import AsyncOpenAI
+from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+from openai.types.responses.response_output_item import McpApprovalRequest
 
 import everfold
 from agents import Agent, MultiProvider, RunConfig, Runner, RunState, function_tool, handoff
-from everfold.integrations.openai_agents import connect
+from everfold.integrations.door import Door
+from everfold.integrations.openai_agents import Connection, connect
 from everfold.testing.doors.conformance import AGENT, LIMIT, USER, explode, look_up, run_conformance
 from everfold.testing.kit.scripted_provider import ScriptedProvider, write_answer
 
@@ -274,3 +278,29 @@ async def test_a_run_that_is_resumed_after_a_handoff_that_leaves_out_items_loses
             log = await list_log(engine, "long")
     assert answered.final_output == write_answer("MARK-1")
     assert [kind for kind, _ in log] == ["user", "assistant", "result", "assistant", "result", "assistant"]
+
+
+@pytest.mark.parametrize("goes_on_elsewhere", [True, False])
+async def test_a_run_that_waits_for_an_approval_of_the_providers_own_tool_is_stored_once(
+    *, goes_on_elsewhere: bool
+) -> None:
+    """The request of a hosted MCP server has its id elsewhere than a call; resumed by its answer, it is one run."""
+    asked = McpApprovalRequest(
+        type="mcp_approval_request", id="mcpr_1", name="look_up", server_label="tides", arguments="{}"
+    )
+    text = ResponseOutputText(type="output_text", text="Low tide.", annotations=[])
+    said = ResponseOutputMessage(id="msg_1", type="message", role="assistant", status="completed", content=[text])
+    agent = Agent("helper", model="scripted")
+    items: list[Any] = [{"role": "user", "content": "Say it."}]
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        connection = Connection(Door(session), RunConfig())
+        for reply in (asked, said):
+            connection.go_on_with(agent, object())
+            await connection.filter(CallModelData(ModelInputData([*items], None), agent, None))
+            await connection.reply([reply], counted_tokens=0)
+            answer = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+            items += [reply.model_dump(), answer]
+            connection = Connection(Door(session), RunConfig()) if goes_on_elsewhere else connection
+        kinds = [message.kind for message in await session.messages()]
+    assert kinds == ["user", "assistant", "result", "assistant"]

@@ -26,7 +26,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
-from everfold.core.log.responses import group_items
+from everfold.core.log.responses import find_pairing_id, group_items
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Door, Given
@@ -157,8 +157,8 @@ class Connection:
             if _is_reply(wire):
                 replies_count += 1
                 named.append(self._name_reply(replies_count, wire["output"]))
-            elif "call_id" in wire:
-                named.append((self._name_result(wire), wire))
+            elif call_id := find_pairing_id({**wire}):
+                named.append((self._name_result(call_id), wire))
             else:
                 named.append((f"{self._run_id}/{number}", wire))
         self._replies_count = max(self._replies_count, replies_count)
@@ -180,8 +180,8 @@ class Connection:
         name = f"{self._run_id}{_REPLY}{number}"
         return name, {"id": name, "object": "response", "output": output}
 
-    def _name_result(self, item: Item) -> str:
-        return f"{self._run_id}/result/{item['call_id']}"
+    def _name_result(self, call_id: str) -> str:
+        return f"{self._run_id}/result/{call_id}"
 
     async def add_result(self, call_id: str, output: str) -> None:
         """Store what a tool gave, which no call of the model may follow."""
@@ -190,7 +190,7 @@ class Connection:
 
     async def _add_result(self, item: Item) -> None:
         await self._name_run([item["call_id"]])
-        await self.door.add(Given(self._name_result(item), partial(list, [item])))
+        await self.door.add(Given(self._name_result(item["call_id"]), partial(list, [item])))
 
     async def reply(self, output: Sequence[Any], *, counted_tokens: int) -> None:
         """Store what the model said."""
@@ -299,7 +299,7 @@ def _is_reply(wire: Item) -> bool:
 def _list_last_calls(wires: Sequence[Item]) -> list[str]:
     """The ids of the calls of the newest reply in a run's items."""
     reply = next((wire for wire in reversed(wires) if _is_reply(wire)), None)
-    return [item["call_id"] for item in reply["output"] if "call_id" in item] if reply else []
+    return [call_id for item in reply["output"] if (call_id := find_pairing_id(item))] if reply else []
 
 
 def _read_tools(agent: Any) -> list[JsonValue]:
