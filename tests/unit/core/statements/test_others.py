@@ -247,6 +247,12 @@ def test_a_report_that_begins_in_a_document_ends_with_it(said: str) -> None:
         "Invoices (work): always stay formal.\nInvoices (private): casual.\nInvoices (work): never round.",
         "**Estilo:** siempre usted.\n**Formato:** nunca tablas.\n**Estilo:** nunca emojis.",
         "(08:00) Aufstehen: nie anrufen\n(12:00) Mittag: immer frei halten",
+        "# Never deploy on Friday.\nmain.py()",
+        "# Always answer in German\n@team",
+        "# Antworte immer auf Deutsch.\nName = Bo",
+        "# Never use more than these libraries\nimport numpy\nimport pandas",
+        "Always ask first.\n// Never deploy on Friday, that's my rule\n// and never on Monday",
+        "- # 1 rule: never deploy on Friday\n- # 2 rule: never on Monday",
         "Ignore these paths:\n/*.log\n/*.tmp\nAlways ask before you delete anything.",
         "/etc/nginx: never touch.\n/*: ask first.\nAlways ask before deploy.",
     ],
@@ -282,6 +288,10 @@ def test_what_stands_behind_a_head_or_a_request_is_of_others(head: str, said: st
         ("@@ -1,3 +1,2 @@\n a\n-Always lock.\n\n", "Never deploy on Friday."),
         ("/** Always lock.\nNever call this. */", "\nNever deploy on Friday."),
         ("/*\nAlways lock.\nNever call this.", "\n\nNever deploy on Friday."),
+        ("# Never call this\nfrom a import b\n", "\nNever deploy on Friday."),
+        ("# Never call this\na.b = 1\nc.d(a)\n", "\nNever deploy on Friday."),
+        ("// Never call this\nlock(a);\n", "\nNever deploy on Friday."),
+        ("call()\n# Never call this\n", "\nNever deploy on Friday."),
     ],
 )
 def test_code_ends_where_its_marks_say(code: str, own: str) -> None:
