@@ -252,6 +252,22 @@ async def test_images_and_files_of_any_provider_reach_the_model(
     assert find_shown(last) == shown
 
 
+@pytest.mark.parametrize("url", ["https://tides.example/files/7", PDF_URL])
+@pytest.mark.parametrize("is_result", [True, False])
+async def test_a_file_at_an_address_keeps_its_media_type_and_its_name(url: str, *, is_result: bool) -> None:
+    """What the program said of a file is said to the model, whatever its address looks like."""
+    block = {"type": "file", "url": url, "mime_type": "text/csv", "filename": "tides of 1903"}
+    assert (await show(block, is_result=is_result))[-1].content[-1] == block
+
+
+@pytest.mark.filterwarnings("ignore:OpenAI may require a filename")
+@pytest.mark.parametrize("name", ["tides.csv", "tides"])
+async def test_a_file_at_an_address_without_a_media_type_is_what_its_name_says(name: str) -> None:
+    """The name of a file tells its media type before its address does; a file of which neither tells it is a PDF."""
+    last = (await show({"type": "file", "url": "https://tides.example/7", "filename": name}, is_result=False))[-1]
+    assert last.content[-1]["mime_type"] == ("text/csv" if name == "tides.csv" else "application/pdf")
+
+
 @pytest.mark.parametrize(
     ("block", "text"),
     [

@@ -258,7 +258,8 @@ def _fit_block(block: Any) -> Any:
             return {"type": "image" if kind.startswith("image/") else "file", "base64": data, "mime_type": kind}
         case {"type": "file", "url": str(url)}:
             extras = block.get("extras") or {}
-            return _write_file(File(title=block.get("filename") or extras.get("filename") or "", url=url))
+            title, kind = block.get("filename") or extras.get("filename") or "", block.get("mime_type") or ""
+            return _write_file(File(title=title, media_type=kind, url=url))
         case {"type": "input_file"} if file := find_file(block):
             return _write_file(file)
         case {"type": "document", "source": dict()}:
@@ -280,10 +281,13 @@ def _fit_document(block: JsonObject) -> JsonObject:
 
 
 def _write_file(file: File) -> JsonObject:
-    """A file in OpenAI's form, where an address stands for the data."""
-    data = f"data:{file.media_type};base64,{file.data}" if file.data else file.url
-    if data:
+    """A file in OpenAI's form, where an address, with its media type beside it, stands for the data."""
+    if file.data:
+        data = f"data:{file.media_type};base64,{file.data}"
         return {"type": "file", "file": {"file_data": data, "filename": file.name}}
+    if file.url:
+        kind: JsonObject = {"mime_type": file.media_type} if file.media_type else {}
+        return {"type": "file", "file": {"file_data": file.url, "filename": file.name, **kind}}
     return {"type": "file", "file": {"file_id": file.file_id}} if file.file_id else _name_left_out("file")
 
 
@@ -332,10 +336,15 @@ def _read(wire: Any) -> BaseMessage:
 def _read_block(block: Any) -> Any:
     """A block as the framework has it: a file at an address is one of its own."""
     match block:
-        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)}} if not url.startswith("data:"):
-            return {"type": "file", "url": url, "mime_type": guess_type(url)[0] or PDF, "filename": name}
+        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)} as file} if not _is_data(url):
+            kind = file.get("mime_type") or guess_type(name)[0] or guess_type(url)[0] or PDF
+            return {"type": "file", "url": url, "mime_type": kind, "filename": name}
         case _:
             return block
+
+
+def _is_data(url: str) -> bool:
+    return url.startswith("data:")
 
 
 def _read_reply(wire: Any) -> BaseMessage:
