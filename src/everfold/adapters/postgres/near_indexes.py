@@ -33,7 +33,7 @@ class Limits(NamedTuple):
 
     Attributes:
         lock_timeout_ms: How long each transaction of others is waited for. A statement of ours ends long before; a backup
-            may take hours, and then the making begins again later. Source: own choice, the pause of `fill_everybody`.
+            may take hours, and then the making begins again with the user's next vectors. Source: own choice.
         statement_timeout_ms: How long all of it may take. Source: measured with 64 MB of `maintenance_work_mem`, 100,000
             vectors of 384 numbers in 55 s, each beyond the first 50,000 in 0.9 ms; a million, which are as many as
             docs/adr/0022 plans for one user, take a quarter of it.
