@@ -248,6 +248,22 @@ async def test_a_write_is_recalled_at_once(store: Store, session: SessionRecord)
     assert "(noted: Ada's boat is called Kittiwake.)" in found.block.text
 
 
+async def test_an_item_of_the_own_session_is_shown_without_its_id(store: Store, session: SessionRecord) -> None:
+    """An item whose message lies in the log of the session that asks is named by that message's number, also in a branch."""
+    boat = evidence("My sailing boat is called Kittiwake", session_id=session.id, seq=1)
+    await put(store, item("itm_1", "Ada's boat Kittiwake needs paint.", boat))
+    branch = await branch_session(store, session, "ses_2", state=await store.read_state(session.id))
+    for asking in (session, branch):
+        block = await recall_turn(
+            store, "Does Kittiwake need paint?", ON, now=NOW, shown=Shown(session=asking, seqs=range(1, 7))
+        )
+        assert "- noted fact, user tier, from #1, 2031-03-03: Ada's boat Kittiwake needs paint." in block.text
+    other = await recall_turn(
+        store, "Does it need paint, Kittiwake?", ON, now=NOW, shown=Shown(session=session_record("ses_9"))
+    )
+    assert f"session {session.id} #1" in other.text
+
+
 async def test_without_memory_only_the_own_session_is_searched(store: Store, session: SessionRecord) -> None:
     """An agent without structured memory gets messages of this session's log alone, in frames without ids."""
     other = await open_session(

@@ -233,9 +233,15 @@ def _word_entry(entry: Recalled, sentences: Mapping[int, str], chars: int) -> st
     """An entry's sentences and notes on one line, with a mark where something between two of them is left out."""
     places = sorted(sentences)
     gaps = ["" if not at else " " if places[at - 1] + 1 == place else _GAP for at, place in enumerate(places)]
-    words = "".join(gap + sentences[place] for gap, place in zip(gaps, places, strict=True))
-    notes = _one_line(f"(noted: {'; '.join(entry.notes)})", chars) if entry.notes else ""
-    return " ".join(filter(None, (_shorten(words, chars), notes)))
+    words = _shorten("".join(gap + sentences[place] for gap, place in zip(gaps, places, strict=True)), chars)
+    notes = _list_new_notes(entry.notes, words)
+    return " ".join(filter(None, (words, _one_line(f"(noted: {'; '.join(notes)})", chars) if notes else "")))
+
+
+def _list_new_notes(notes: Sequence[str], words: str) -> list[str]:
+    """The notes of which the shown words lack a word."""
+    shown = frozenset(read_words(words)) if notes else frozenset[str]()
+    return [note for note in notes if not shown.issuperset(read_words(note))]
 
 
 def _write(lines: Mapping[Recalled, str], key: str) -> str:
@@ -261,15 +267,16 @@ def _is_foreign(entry: Recalled) -> bool:
 
 
 def _name_entry(entry: Recalled) -> str:
-    """What an entry is, and its place unless it is of the own session."""
-    place = f"#{entry.key.seq} " if entry.is_own else "- "
+    """What an entry is, and its place; a message of the own session is named by its number alone."""
+    place = f"#{entry.key.seq} " if entry.is_own and entry.key.kind == "message" else "- "
     return place + ", ".join(filter(None, (_one_line(entry.label, _LABEL_CHARS), _name_place(entry))))
 
 
 def _name_place(entry: Recalled) -> str:
-    """Where an entry is from, unless that is the own session."""
+    """Where an entry is from; of the own session the message alone, which a message has before its name."""
     if entry.evidence:
-        return f"from session {entry.evidence[0].id} #{entry.evidence[0].seq}"
+        home = entry.evidence[0]
+        return f"from #{home.seq}" if entry.is_own else f"from session {home.id} #{home.seq}"
     return f"session {entry.key.id} #{entry.key.seq}" if entry.key.kind == "message" and not entry.is_own else ""
 
 

@@ -68,7 +68,7 @@ class Recalled:
     Attributes:
         text: What is shown: an exact excerpt of a message, an item's statement, a topic's summary and content.
         strength: The score of a message beside that of the best one that was found; None for anything else.
-        is_own: It is a message of the session that asks.
+        is_own: It is a message of the session that asks, or noted of one.
         label: What it is, in words: who spoke, or the kind and tier.
         origin: Whose words it was made of; the lowest of them.
         said_at: When it was said, holds from, or was written.
@@ -93,17 +93,23 @@ class Recalled:
     score: float = 0.0
 
 
-def recall_item(item: Item, query: SearchQuery | None = None) -> Recalled:
-    """An item as an entry, for a question."""
+def recall_item(item: Item, query: SearchQuery | None = None, *, is_own: bool = False) -> Recalled:
+    """An item as an entry, for a question; `is_own` where its first evidence is of the session that asks."""
     return Recalled(
         key=RecallKey("item", item.id),
         text=item.statement,
         label=f"noted {item.kind.replace('_', ' ')}, {item.tier} tier",
         origin=item.origin,
         said_at=item.valid_from,
-        evidence=tuple(RecallKey("message", one.session_id, one.seq) for one in item.evidence),
+        evidence=list_evidence(item),
+        is_own=is_own,
         coverage=_measure_coverage(item.statement, query),
     )
+
+
+def list_evidence(item: Item) -> tuple[RecallKey, ...]:
+    """The messages that an item is noted of."""
+    return tuple(RecallKey("message", one.session_id, one.seq) for one in item.evidence)
 
 
 def recall_topic(topic: Topic, query: SearchQuery | None = None) -> Recalled:

@@ -37,6 +37,7 @@ from everfold.core.recall.recalling import (
     RecallKey,
     fuse,
     join_topic,
+    list_evidence,
     list_heard,
     rank_topics,
     recall_item,
@@ -263,7 +264,7 @@ class Recalling:
     async def _search_items(self, limit_count: int) -> list[Recalled]:
         found = await self.store.search_items(self.query, self.user_id, self.agent_id, limit_count=limit_count)
         items = [item for item, _ in found if self._is_met_by(item.statement)]
-        return [recall_item(item, self.query) for item in items if self._may_show(item)]
+        return [self._show_item(item, self.query) for item in items if self._may_show(item)]
 
     async def _search_topics(self) -> list[Recalled]:
         topics = rank_topics(self.query, await self._list_topics(), now=self.now)
@@ -283,7 +284,7 @@ class Recalling:
     async def _read_items(self, ids: Sequence[ItemId]) -> dict[RecallKey, Recalled]:
         """The items that are to be seen."""
         entries = [
-            recall_item(item)
+            self._show_item(item)
             for item in await self.store.read_items(ids)
             if item.user_id == self.user_id
             and (item.tier == "user" or item.agent_id == self.agent_id)
@@ -301,6 +302,10 @@ class Recalling:
         """Whether words of memory are enough of the question's, and to the point."""
         words = read_words(statement)
         return self.asked.has_enough(words) and self.asked.is_met(words)
+
+    def _show_item(self, item: Item, query: SearchQuery | None = None) -> Recalled:
+        is_own = self.shown is not None and any(map(self.shown.is_own, list_evidence(item)[:1]))
+        return recall_item(item, query, is_own=is_own)
 
     def _may_show(self, item: Item) -> bool:
         return item.is_current(self.now) and self._is_new(recall_item(item))

@@ -116,6 +116,23 @@ def test_a_line_says_where_it_is_from() -> None:
     assert fence[2] == "#5 tool, 2031-03-02: It is sold."
 
 
+def test_a_note_that_its_message_says_is_not_repeated() -> None:
+    """A note whose words stand in the shown sentences of its message is left out; one that says more is shown beside them."""
+    message = replace(said(3, "Hey! I went to a sailing club yesterday. She liked it."), is_own=True)
+    notes = ("I went to a sailing club yesterday.", "Mary liked the sailing club.")
+    assert "(noted" not in packed([replace(message, notes=notes[:1])], "sailing").text
+    assert packed([replace(message, notes=notes)], "sailing").text.count("went to a sailing club") == 1
+    assert "(noted: Mary liked the sailing club.)" in packed([replace(message, notes=notes)], "sailing").text
+    longer = replace(message, text=f"{'My aunt came along. ' * 30}{message.text}", notes=notes[:1])
+    assert "(noted: I went to a sailing club yesterday.)" in packed([longer]).text
+
+
+def test_what_is_noted_of_the_own_session_names_no_session() -> None:
+    """An item that is noted of the session that asks is shown with the number of its message, without the session's id."""
+    noted = recall_item(item("itm_1", "Ada has a boat.", evidence("my boat", seq=7)), is_own=True)
+    assert "- noted fact, user tier, from #7, 2031-03-03: Ada has a boat." in packed([noted]).text
+
+
 LONG = "The Kittiwake lies in Whitby. My aunt likes her a lot. Thanks! Did she win any regatta? She cost 900 pounds in May."
 
 
