@@ -257,7 +257,7 @@ class MemoryMachine(RuleBasedStateMachine):
             await store.find_related(
                 user_id, GUIDE, identities=[*identities, *(one.identity for one in items)], block_count=9
             ),
-            [await store.find_quoting(SessionId(f"ses_{user_id}"), seq) for seq in (1, 2, 3)],
+            [await store.find_quoting(SessionId(f"ses_{user_id}"), [seq]) for seq in (1, 2, 3)],
             views,
             [await store.list_topic_revisions(user_id, None, f"name{number}") for number in range(3)],
             await store.list_dreams(user_id, None, limit_count=999),

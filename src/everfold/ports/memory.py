@@ -104,10 +104,10 @@ class ItemStore(Protocol):
         """
         ...
 
-    async def find_quoting(self, session_id: SessionId, seq: int | None) -> list[Item]:
-        """The items that have this message as evidence in any revision, whatever their status.
+    async def find_quoting(self, session_id: SessionId, seqs: Sequence[int] | None) -> list[Item]:
+        """The items that have one of these messages as evidence in any revision, whatever their status; each once.
 
-        The session is the one that stores the message. None asks for any message that it stores.
+        The session is the one that stores the messages. None asks for any message that it stores.
         """
         ...
 

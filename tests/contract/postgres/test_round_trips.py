@@ -1,4 +1,4 @@
-"""How often each store is asked for what a turn, a memory and an erase take: a figure that rises is a slower server.
+"""How often each store is asked for what a turn, a memory, an erase and ids take: a figure that rises is a slower server.
 
 A round trip is one call of the connection, whatever its bindings and however many queries it sends together; the opening
 and the end of a transaction count too.
@@ -14,7 +14,8 @@ from tests.support.round_trips import RoundTrips, spell_counts
 from tests.support.sizes import some
 
 import everfold
-from everfold import Everfold
+from everfold import Everfold, Session
+from everfold.core.primitives.json_values import JsonObject
 from everfold.testing.kit.builders import assistant, user
 
 KINDS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -45,8 +46,10 @@ def trips() -> Iterator[RoundTrips]:
 pytestmark = pytest.mark.usefixtures("nothing_put_off")
 
 MOST = {
-    "sqlite": {"plain window": 3, "quiet window": 6, "structured window": 13, "add": 7, "erase": 29},
-    "postgresql": {"plain window": 3, "quiet window": 6, "structured window": 10, "add": 8, "erase": 28},
+    "sqlite": {"plain window": 3, "quiet window": 6, "structured window": 13, "add": 7, "erase": 29}
+    | {"append": 6, "append of a branch": 8, "lookup": 1, "lookup of hashes": 3, "retract": 18},
+    "postgresql": {"plain window": 3, "quiet window": 6, "structured window": 10, "add": 8, "erase": 28}
+    | {"append": 7, "append of a branch": 9, "lookup": 1, "lookup of hashes": 3, "retract": 19},
 }
 """How much of each there may be. PostgreSQL locks the user; SQLite notes in its file
 that an erase is through. What a connection looks up once, a session, user or agent or whether its server crashed, is not
@@ -121,3 +124,54 @@ async def test_an_erase(reopened: Reopened, trips: RoundTrips) -> None:
     await session.erase(20)
     asked = [name for name in trips.take() if name not in LEARNT]
     assert len(asked) <= MOST[reopened.store]["erase"], spell_counts(asked)
+
+
+NAMED_COUNT = 200
+"""How many messages carry client ids: as many as a framework's list has after some days."""
+
+
+def name_messages(first: int, count: int) -> tuple[list[JsonObject], list[str]]:
+    """Messages with their client ids, which have numbers."""
+    numbers = range(first, first + count)
+    wires = [user(f"{number}?") if number % 2 else assistant(f"{number}.") for number in numbers]
+    return wires, [f"id-{number}" for number in numbers]
+
+
+@pytest.fixture
+async def named(url: str) -> AsyncIterator[Session]:
+    """A session whose messages carry client ids."""
+    async with everfold.open(url, settings=KINDS["plain"]) as engine:
+        session = await engine.session(user="ada", limit=200_000)
+        wires, ids = name_messages(1, NAMED_COUNT)
+        await session.append(wires, client_ids=ids)
+        yield session
+
+
+async def ask(session: Session, kind: str) -> None:
+    """Carry out one kind of request over all of the client ids."""
+    wires, ids = name_messages(NAMED_COUNT // 2, NAMED_COUNT)
+    match kind:
+        case "append":
+            assert len(await session.append(wires, client_ids=ids)) == NAMED_COUNT
+        case "lookup":
+            assert len(await session.lookup(ids)) == NAMED_COUNT // 2 + 1
+        case "lookup of hashes":
+            notes = await session.messages(1, NAMED_COUNT)
+            assert len(await session.lookup(hashes=[note.content_hash for note in notes])) == NAMED_COUNT
+        case _:
+            assert len((await session.retract(30)).seqs) == 30
+
+
+@pytest.mark.parametrize("is_branch", [False, True], ids=["root", "branch"])
+@pytest.mark.parametrize("kind", ["append", "lookup", "lookup of hashes", "retract"])
+async def test_ids_of_many_messages(named: Session, url: str, trips: RoundTrips, kind: str, *, is_branch: bool) -> None:
+    """However many messages it is for, and from a branch too, an append, a lookup or a retraction takes the same few requests."""
+    session = named
+    if is_branch:
+        session = await named.branch(NAMED_COUNT)
+        await session.append([user("So?"), assistant("So.")] * 20)
+    trips.take()
+    await ask(session, kind)
+    asked = [name for name in trips.take() if name not in LEARNT]
+    most = MOST[url.partition(":")[0]][f"{kind} of a branch" if is_branch and kind == "append" else kind]
+    assert len(asked) <= most, spell_counts(asked)

@@ -4,14 +4,14 @@ import zlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from everfold.adapters.sql.access import begin_erase
 from everfold.adapters.sql.clients import forget_client_chains
 from everfold.adapters.sql.codec import blob_to_text, read_session, to_micros
 from everfold.adapters.sql.compaction import drop_drafts, replace_records
 from everfold.adapters.sql.database import Bound, Database, Row, SqlValue
-from everfold.adapters.sql.log import write_state
+from everfold.adapters.sql.log import find_named, write_state
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.memory import change_memory
 from everfold.adapters.sql.owners import find_agent_key, find_user_key
@@ -31,6 +31,21 @@ from everfold.core.text.searching import (
 )
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import FoundMessage, Hit, StoredContent
+
+
+class _MessagePlace(NamedTuple):
+    """The keys of a stored message, and whether it is erased."""
+
+    message_id: int
+    user_key: int
+    agent_key: int
+    session_key: int
+    is_erased: int
+
+    @property
+    def scope(self) -> str:
+        """Whose and of which session its row in the index of words is."""
+        return write_scope(self.user_key, agent_key=self.agent_key, session_key=self.session_key)
 
 
 def search(
@@ -169,7 +184,7 @@ def _read_content(content: object) -> bytes:
 
 def erase_message(database: Database, places: Places, erasure: Erasure, erased_at: datetime) -> None:
     """See `HistoryStore.erase_message`."""
-    message_id, owner_key, *_ = _message_place(database, places, erasure.session_id, erasure.seq)
+    [(message_id, owner_key, *_)] = _message_places(database, places, erasure.session_id, [erasure.seq])
     database.lock_user(owner_key)
     if not any(change.is_forgetting for change in erasure.memory):  # else memory's change says so
         begin_erase(database)
@@ -186,16 +201,14 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
     changed = database.run_all(asked)[-len(sharing) :]
     forget_client_chains(database, [place for place, count in zip(places_held, changed, strict=True) if count])
     for row in erasure.search_rows:
-        neighbour_id, user_key, agent_key, session_key, is_erased = _message_place(
-            database, places, row.session_id, row.seq
-        )
-        if not is_erased:
+        [neighbour] = _message_places(database, places, row.session_id, [row.seq])
+        if not neighbour.is_erased:
             database.run(
                 "replace_search_row",
-                message_id=neighbour_id,
-                own=key_words(user_key, row.text.own),
-                before=key_words(user_key, row.text.before),
-                scope=write_scope(user_key, agent_key=agent_key, session_key=session_key),
+                message_id=neighbour.message_id,
+                own=key_words(neighbour.user_key, row.text.own),
+                before=key_words(neighbour.user_key, row.text.before),
+                scope=neighbour.scope,
             )
     replace_records(database, erasure.records, erasure.digests)
     for change in erasure.memory:
@@ -212,22 +225,26 @@ def retract_messages(database: Database, places: Places, retraction: Retraction)
             raise ConflictError(f"session {record.id} shares message {retraction.last_seq}", session=session_id)
     write_state(database, places, session_id, retraction.state, expected_revision=retraction.state.revision - 1)
     drop_drafts(database, places, session_id)
-    for seq in range(retraction.first_seq, retraction.last_seq + 1):
-        message_id, user_key, agent_key, session_key, is_erased = _message_place(database, places, session_id, seq)
-        database.run(
-            "retract_message",
-            user_key=user_key,
-            message_id=message_id,
-            sum_tokens=retraction.sum_tokens,
-            turn_seq=retraction.turn_seq,
-            turns_count=retraction.turns_count,
-            is_boundary=int(retraction.is_boundary),
-        )
-        if not is_erased:
-            scope = write_scope(user_key, agent_key=agent_key, session_key=session_key)
-            database.run("replace_search_row", message_id=message_id, own="", before="", scope=scope)
+    rows = _message_places(database, places, session_id, range(retraction.first_seq, retraction.last_seq + 1))
+    database.run_each("retract_message", [_retract(retraction, row) for row in rows])
+    database.run_each("replace_search_row", [_clear_words(row) for row in rows if not row.is_erased])
     for change in retraction.memory:
         change_memory(database, change)
+
+
+def _retract(retraction: Retraction, row: _MessagePlace) -> dict[str, SqlValue]:
+    return {
+        "user_key": row.user_key,
+        "message_id": row.message_id,
+        "sum_tokens": retraction.sum_tokens,
+        "turn_seq": retraction.turn_seq,
+        "turns_count": retraction.turns_count,
+        "is_boundary": int(retraction.is_boundary),
+    }
+
+
+def _clear_words(row: _MessagePlace) -> dict[str, SqlValue]:
+    return {"message_id": row.message_id, "own": "", "before": "", "scope": row.scope}
 
 
 def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
@@ -245,14 +262,9 @@ def _write_states(database: Database, places: Places, erasure: Erasure) -> None:
 
 def find_hashes(database: Database, places: Places, session_id: SessionId, hashes: Sequence[str]) -> dict[str, int]:
     """See `HistoryStore.find_hashes`."""
-    found: dict[str, int] = {}
-    for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
-        keys = places.place(stretch.session_id).keys
-        for hash_ in hashes:
-            row = database.row("find_hash", **keys, content_hash=bytes.fromhex(hash_), last_seq=stretch.last_seq)
-            if row is not None:
-                found[hash_] = cast("int", row[0])
-    return found
+    keys = [{"content_hash": bytes.fromhex(hash_)} for hash_ in hashes]
+    rows = find_named(database, places, "find_hash", session_id, keys)
+    return {hashes[index]: cast("int", seq) for index, (seq,) in rows.items()}
 
 
 def list_sharing(database: Database, places: Places, session_id: SessionId, seq: int) -> list[SessionRecord]:
@@ -264,11 +276,21 @@ def list_sharing(database: Database, places: Places, session_id: SessionId, seq:
     return [record for record in records if find_holder(record.lineage, seq) == holder]
 
 
-def _message_place(
-    database: Database, places: Places, session_id: SessionId, seq: int
-) -> tuple[int, int, int, int, int]:
-    for bound in places.ranges(session_id, [seq]):
-        row = database.row("find_message_id", **bound, seq=seq)
-        if row is not None:
-            return cast("tuple[int, int, int, int, int]", row)
-    raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)
+def _message_places(
+    database: Database, places: Places, session_id: SessionId, seqs: Sequence[int]
+) -> list[_MessagePlace]:
+    """Where messages (rising) are, in their order.
+
+    Raises:
+        NotFoundError: the session lacks one.
+    """
+    bounds = [
+        {**bound, "seq": seq}
+        for bound in places.ranges(session_id, seqs)
+        for seq in range(bound["first_seq"], bound["last_seq"] + 1)
+    ]
+    found = database.rows_each("find_message_id", bounds)
+    for seq, rows in zip(seqs, found, strict=True):
+        if not rows:
+            raise NotFoundError(f"session {session_id} has no message {seq}", session=session_id, seq=seq)
+    return [_MessagePlace(*cast("tuple[int, int, int, int, int]", rows[0])) for rows in found]

@@ -1,6 +1,6 @@
 """Messages and session states in SQL."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import cast
 
@@ -51,16 +51,18 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     )
     if plan.recall is not None:
         _write_turn_recall(database, place, plan.recall)
-    for message, sum_tokens in plan.settled:
-        database.run(
-            "settle_message",
-            **place.keys,
-            seq=message.seq,
-            tokens=message.tokens,
-            sum_tokens=sum_tokens,
-            is_boundary=int(message.is_boundary),
-            cuts=cuts_to_blob(message.cuts),
-        )
+    database.run_each("settle_message", [_settle(place, message, sum_tokens) for message, sum_tokens in plan.settled])
+
+
+def _settle(place: Place, message: Message, sum_tokens: int) -> dict[str, SqlValue]:
+    return {
+        **place.keys,
+        "seq": message.seq,
+        "tokens": message.tokens,
+        "sum_tokens": sum_tokens,
+        "is_boundary": int(message.is_boundary),
+        "cuts": cuts_to_blob(message.cuts),
+    }
 
 
 def _write_rows(database: Database, place: Place, plan: AppendPlan) -> list[Row]:
@@ -168,15 +170,28 @@ def find_client_ids(
     database: Database, places: Places, session_id: SessionId, client_ids: Sequence[str]
 ) -> dict[str, tuple[int, str]]:
     """See `LogStore.find_client_ids`."""
-    found: dict[str, tuple[int, str]] = {}
-    for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END):
-        keys = places.place(stretch.session_id).keys
-        for client_id in client_ids:
-            row = database.row("find_client", **keys, client_id=text_to_blob(client_id), last_seq=stretch.last_seq)
-            if row is not None:
-                content_hash = row[1]
-                found[client_id] = (cast("int", row[0]), content_hash.hex() if isinstance(content_hash, bytes) else "")
-    return found
+    keys = [{"client_id": text_to_blob(client_id)} for client_id in client_ids]
+    rows = find_named(database, places, "find_client", session_id, keys)
+    return {
+        client_ids[index]: (cast("int", seq), content_hash.hex() if isinstance(content_hash, bytes) else "")
+        for index, (seq, content_hash) in rows.items()
+    }
+
+
+def find_named(
+    database: Database, places: Places, query: str, session_id: SessionId, names: Sequence[Mapping[str, SqlValue]]
+) -> dict[int, Row]:
+    """The row that a query gives for each of several bindings along the lineage of a session, by their index; one round trip.
+
+    Of a row in several stretches the last one counts.
+    """
+    stretches = [
+        {**places.place(stretch.session_id).keys, "last_seq": stretch.last_seq}
+        for stretch in find_stretches(places.place(session_id).lineage, 1, NO_END)
+    ]
+    asked = [(index, {**stretch, **name}) for stretch in stretches for index, name in enumerate(names)]
+    answers = database.rows_each(query, [bound for _, bound in asked])
+    return {index: rows[0] for (index, _), rows in zip(asked, answers, strict=True) if rows}
 
 
 def find_boundary(database: Database, places: Places, session_id: SessionId, seq: int) -> int | None:

@@ -212,13 +212,15 @@ def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
-def find_quoting(database: Database, session_id: SessionId, seq: int | None) -> list[Item]:
+def find_quoting(database: Database, session_id: SessionId, seqs: Sequence[int] | None) -> list[Item]:
     """See `ItemStore.find_quoting`."""
-    if seq is None:
+    if seqs is None:
         rows = database.rows("find_items_of_session", session_id=session_id)
     else:
-        rows = database.rows("find_quoting_items", session_id=session_id, seq=seq)
-    return [_read_item(row[0]) for row in rows]
+        asked: list[dict[str, SqlValue]] = [{"session_id": session_id, "seq": seq} for seq in seqs]
+        rows = list(chain.from_iterable(database.rows_each("find_quoting_items", asked)))
+    items = (_read_item(content) for (content,) in rows)
+    return list({item.id: item for item in items}.values())
 
 
 def search_items(

@@ -73,8 +73,8 @@ async def plan_memory_erasure(
         about: What is erased, for the audit.
     """
     former: dict[ItemId, list[Item]] = {}
-    for session_id, seq in (*((id_, None) for id_ in gone.sessions), *gone.messages):
-        for item in await store.find_quoting(session_id, seq):
+    for session_id, seqs in (*((id_, None) for id_ in gone.sessions), *((id_, [seq]) for id_, seq in gone.messages)):
+        for item in await store.find_quoting(session_id, seqs):
             former.setdefault(item.id, await store.list_revisions(item.id))
     items = [
         forget_quotes(revisions, gone, now=now) for revisions in former.values() if revisions[-1].user_id == user_id

@@ -170,11 +170,11 @@ async def _plan_memory(
     """The items that only these messages support, expired; None where there are none."""
     record = live.record
     version = await store.read_memory_version(record.user_id)
-    quoting = {item.id: item for seq in seqs for item in await store.find_quoting(record.id, seq)}
+    quoting = await store.find_quoting(record.id, seqs)
     gone = {(record.id, seq) for seq in seqs}
     items = [
         replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
-        for item in quoting.values()
+        for item in quoting
         if item.status in {"active", "quarantined"} and await _is_unsupported(store, item, gone)
     ]
     if not items:

@@ -147,7 +147,7 @@ async def _check_memory(store: Store, record: SessionRecord, erased: set[int]) -
             compaction_id="", seq=seq, problem=f"it was erased, but item {item.id} of memory still quotes it"
         )
         for seq in sorted(erased)
-        for item in await store.find_quoting(find_holder(record.lineage, seq), seq)
+        for item in await store.find_quoting(find_holder(record.lineage, seq), [seq])
     ]
 
 

@@ -97,7 +97,7 @@ class ItemContract:
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
         assert await list_ids(store, NOBODY) == await find_items(store, "berth", user_id=NOBODY) == []
         assert await find_same(store, NOBODY, ["x"]) == []
-        assert await store.find_quoting(SessionId("ses_nobody"), 1) == []
+        assert await store.find_quoting(SessionId("ses_nobody"), [1]) == []
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
 
     async def test_a_change_moves_the_head(self, store: Store) -> None:
@@ -296,14 +296,16 @@ class ItemContract:
         assert ids(await find_same(store, BEN, wanted)) == ["itm_3"]
 
     async def test_what_quotes_a_message_is_found(self, store: Store) -> None:
-        """An item that any revision of which quotes a message is found by it, in memory's order, as it is now."""
+        """An item that any revision of which quotes a message is found by it, in memory's order, as it is now, once."""
         both = item("itm_2", "A.", evidence("a", seq=1), evidence("b", seq=2), evidence("a again", seq=1))
         await put(store, both, item("itm_1", "B.", evidence("b", seq=2)), item("itm_3", "C."))
         newest = replace(both, evidence=both.evidence[1:2], revision=2, status="superseded")
         await put(store, newest)
-        assert await store.find_quoting(SessionId("ses_1"), 1) == [newest]
-        assert ids(await store.find_quoting(SessionId("ses_1"), 2)) == ["itm_2", "itm_1"]
-        assert await store.find_quoting(SessionId("ses_2"), 1) == []
+        assert await store.find_quoting(SessionId("ses_1"), [1]) == [newest]
+        assert ids(await store.find_quoting(SessionId("ses_1"), [2])) == ["itm_2", "itm_1"]
+        assert ids(await store.find_quoting(SessionId("ses_1"), [1, 2])) == ["itm_2", "itm_1"]
+        assert await store.find_quoting(SessionId("ses_1"), []) == []
+        assert await store.find_quoting(SessionId("ses_2"), [1]) == []
 
     async def test_items_are_found_by_their_words(self, store: Store) -> None:
         """Statement and quotes are searched, rarer and more words rank higher, and of equal items the newer comes first."""
@@ -360,7 +362,7 @@ class ItemContract:
         await put(store, second)
         await put(store, erased(second), has_erased=True)
         assert await store.list_revisions(first.id) == [erased(second)]
-        assert ids(await store.find_quoting(SessionId("ses_1"), 1)) == ["itm_2"]
+        assert ids(await store.find_quoting(SessionId("ses_1"), [1])) == ["itm_2"]
         assert await find_same(store, ADA, [first.identity]) == []
         assert await find_items(store, "alibi") == []
         assert await list_ids(store, statuses=("erased",)) == ["itm_1"]
@@ -376,8 +378,8 @@ class ItemContract:
         await put(store, rewritten, has_erased=True)
         assert await store.list_revisions(first.id) == [rewritten]
         assert await find_items(store, "alibi") == []
-        assert await store.find_quoting(SessionId("ses_1"), 1) == []
-        assert await store.find_quoting(SessionId("ses_1"), 2) == [rewritten]
+        assert await store.find_quoting(SessionId("ses_1"), [1]) == []
+        assert await store.find_quoting(SessionId("ses_1"), [2]) == [rewritten]
 
     async def test_an_erase_of_a_message_changes_memory(self, store: Store) -> None:
         """A message and what memory made of it go at once; changes apply one after the other."""

@@ -414,7 +414,7 @@ class MemoryRecordContract:
         )
         assert await self._everything(store, ADA) == []
         assert await store.read_session_memory(record) == SessionMemory(session_id=record)
-        assert await store.find_quoting(record, 1) == []
+        assert await store.find_quoting(record, [1]) == []
         written = replace(entry, counts=tuple(counts.items()))
         assert await store.list_audit(ADA, limit_count=9) == [written, audit()]
         for id_ in ("itm_1", "itm_2"):
