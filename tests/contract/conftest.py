@@ -2,14 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite(
-    "everfold.testing.contract.sessions",
-    "everfold.testing.contract.log",
-    "everfold.testing.contract.compaction",
-    "everfold.testing.contract.work",
-    "everfold.testing.contract.history",
-    "everfold.testing.contract.usage",
-    "everfold.testing.contract.users",
-    "everfold.testing.contract.vectors",
-    "everfold.testing.contract.access",
-)
+pytest.register_assert_rewrite("everfold.testing.contract")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import psycopg
 import pytest
-from tests.contract.postgres import test_contract
+from tests.support.contracts import make_tests
 from tests.support.postgres import clear, serving
 
 from everfold.adapters.postgres.connection import Database
@@ -39,5 +39,4 @@ def test_the_server_waits_for_its_disk(durable_url: str, setting: str) -> None:
         assert connection.execute(f"SHOW {setting}").fetchall() == [("on",)]
 
 
-class TestDurableStore(test_contract.TestPostgresStore):
-    """Runs the contract over it."""
+vars().update(make_tests("Durable"))

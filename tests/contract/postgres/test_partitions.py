@@ -5,27 +5,15 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from tests.support.contracts import CONTRACTS, make_tests
 from tests.support.postgres import LOOKED_UP, clear, partition
 
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.migrating import migrate
 from everfold.adapters.postgres.store import PostgresStore
-from everfold.testing.contract.access import AccessContract
-from everfold.testing.contract.browsing import BrowsingContract
 from everfold.testing.contract.compaction import CompactionContract
-from everfold.testing.contract.erase import EraseContract
-from everfold.testing.contract.forgetting import ForgettingContract
-from everfold.testing.contract.history import HistoryContract
-from everfold.testing.contract.leases import LeaseContract
 from everfold.testing.contract.log import LogContract
-from everfold.testing.contract.memory import ItemContract
-from everfold.testing.contract.memory_records import MemoryRecordContract
-from everfold.testing.contract.overview import OverviewContract
 from everfold.testing.contract.sessions import SessionContract
-from everfold.testing.contract.transitions import TransitionContract
-from everfold.testing.contract.usage import UsageContract
-from everfold.testing.contract.users import UserContract
-from everfold.testing.contract.work import WorkContract
 
 COLUMNS = """
 SELECT tables.relname, array_agg(columns.attname)
@@ -79,24 +67,8 @@ async def store(partitioned_url: str) -> AsyncIterator[PostgresStore]:
     await opened.close()
 
 
-class TestPartitioned(SessionContract, LogContract, CompactionContract):
-    """Runs the contract of sessions, logs and compactions over partitions."""
+QUICK = (SessionContract, LogContract, CompactionContract)
+MORE = make_tests("Partitioned", [contract for contract in CONTRACTS if contract not in QUICK])
 
-
-@pytest.mark.slow
-class TestMorePartitioned(
-    UserContract,
-    WorkContract,
-    LeaseContract,
-    TransitionContract,
-    HistoryContract,
-    BrowsingContract,
-    EraseContract,
-    ForgettingContract,
-    UsageContract,
-    ItemContract,
-    MemoryRecordContract,
-    AccessContract,
-    OverviewContract,
-):
-    """Runs the rest of the contract over partitions."""
+vars().update(make_tests("Partitioned", QUICK))
+vars().update({name: pytest.mark.slow(made) for name, made in MORE.items()})
