@@ -302,6 +302,16 @@ async def test_the_tools_of_memory_write_and_answer() -> None:
         assert "The user lives in Graz." in [item.statement for item in await found.items()]
 
 
+async def test_a_bare_answer_in_a_chat_is_remembered_with_its_question() -> None:
+    """What the user answers in a chat becomes one statement with the question that the model asked."""
+    stage = Stage([["Hi! ", "What is your allergy?"], ["Noted."]])
+    async with chatting(stage, settings={"memory": {"system": "structured"}}) as chat:
+        for text in ("Hello.", "Peanuts."):
+            await take(chat.send(text))
+        items = await (await chat._engine.memory()).items()
+        assert [item.statement for item in items] == ['Asked "What is your allergy?", the user answered "Peanuts."']
+
+
 # --- what is cut
 
 

@@ -1,12 +1,12 @@
 """What is said with an end leaves memory's shown parts with it; a bare answer stands with its question."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import everfold
 from everfold import Everfold, Session
-from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import TextEntry
 from everfold.testing.kit.builders import assistant, user
 from everfold.testing.kit.fakes import FakeClock
@@ -14,6 +14,9 @@ from everfold.testing.kit.fakes import FakeClock
 pytestmark = pytest.mark.anyio
 MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
 SETTINGS: dict[str, object] = {"memory": {"system": "structured"}, "sessions": {"gap_secs": 0}}
+
+GROUPINGS = [(4,), (3, 1), (1, 1, 1, 1), (2, 2), (1, 3), (1, 2, 1), (2, 1, 1)]
+"""How many messages of a talk each append takes."""
 
 
 def _open(clock: FakeClock) -> Everfold:
@@ -103,19 +106,90 @@ async def test_distinct_saved_facts_both_stay() -> None:
             assert len(await memory.search("locker 1 code")) == 2
 
 
-async def test_a_bare_answer_stands_with_its_question() -> None:
-    """A short answer to a direct question becomes one statement with both quotes; erasing either takes its words."""
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@pytest.mark.parametrize("way", ["one handle", "a handle each", "the window between"])
+async def test_a_bare_answer_stands_with_its_question(grouping: Sequence[int], way: str) -> None:
+    """However messages are appended, a short answer becomes one statement with its question; erasing takes its words."""
     async with _open(FakeClock(MONDAY)) as engine:
         session = await engine.session(user="ada", agent="guide")
         memory = await engine.memory(user="ada", agent="guide")
-        said: list[JsonObject] = [user("Hello."), assistant("Hi! What is your allergy?"), user("Peanuts.")]
-        await session.append(said)
+        said = [user("Hello."), assistant("Hi! What is your allergy?"), user("Peanuts."), assistant("Noted.")]
+        for count in grouping:
+            group, said = said[:count], said[count:]
+            await session.append(group if count > 1 else group[0])
+            session = await engine.session(id=session.id) if way == "a handle each" else session
+            if way == "the window between":
+                await session.window()
         (item,) = await memory.items()
         assert item.statement == 'Asked "What is your allergy?", the user answered "Peanuts."'
         assert [(one.seq, one.quote) for one in item.evidence] == [(2, "What is your allergy?"), (3, "Peanuts.")]
         assert (item.kind, item.tier, item.origin) == ("fact", "user", "assistant")
         await session.erase(3)
         assert await memory.items() == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which units do you use?", "Metric, please."),
+        ("What is your last name?", "Potter."),
+        ("When is your birthday?", "3 May."),
+        ("How old are you?", "42"),
+        ("What is your e-mail address?", "ada@example.org"),
+    ],
+)
+async def test_no_answer_that_is_appended_later_stands_bare(question: str, answer: str) -> None:
+    """A day, a number or an address that answers a question is not stored without it."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        for wire in (user("Hello."), assistant(question), user(answer)):
+            await session.append(wire)
+        assert [item.statement for item in await memory.items()] == [
+            f'Asked "{question}", the user answered "{answer}"'
+        ]
+
+
+async def test_an_answer_stands_with_its_question_whichever_handle_took_either() -> None:
+    """Of two handles of a session, one that was not told of the question reads it; an older question is not taken."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        one = await engine.session(user="ada", agent="guide")
+        other = await engine.session(id=one.id)
+        memory = await engine.memory(user="ada", agent="guide")
+        await one.append(assistant("What is your last name?"))
+        await other.append(user("I will tell you later."))
+        await other.append(assistant("What is your allergy?"))
+        await one.append(user("Peanuts."))
+        assert [item.statement for item in await memory.items()] == [
+            'Asked "What is your allergy?", the user answered "Peanuts."'
+        ]
+
+
+async def test_an_answer_that_is_said_again_stands_with_its_question() -> None:
+    """A user who takes an answer back and says another one still answers the question before it."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        for wire in (user("Hello."), assistant("What is your allergy?"), user("Walnuts.")):
+            await session.append(wire)
+        await session.retract()
+        await session.append(user("Peanuts."))
+        assert [item.statement for item in await memory.items()] == [
+            'Asked "What is your allergy?", the user answered "Peanuts."'
+        ]
+
+
+@pytest.mark.parametrize("how", ["erase", "retract"])
+async def test_no_answer_stands_with_a_question_that_is_gone(how: str) -> None:
+    """A question that a handle still has is not stored once it was erased or taken back."""
+    async with _open(FakeClock(MONDAY)) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        await session.append([user("Hello."), assistant("Hi! How are you today?"), user("Fine, thanks.")])
+        await session.append(assistant("What is your allergy?"))
+        await (session.erase(4) if how == "erase" else session.retract())
+        await session.append(user("Peanuts."))
+        assert not any("allergy" in item.statement for item in await memory.items())
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ Source: own rules; DESIGN section 4, "Extraction".
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from everfold.core.clauses.assertions import expand, read_assertion
@@ -57,6 +58,11 @@ def find_question(asked: Message, answer: str) -> tuple[int, str] | None:
 def join_answer(question: str, answer: str) -> str:
     """The statement that question and answer make together."""
     return f'Asked "{question}", the user answered "{answer}"'
+
+
+def is_said_by(statement: str, quotes: Sequence[str]) -> bool:
+    """Whether quotes, some of those of a statement, still say it; of a joined one the question alone does not."""
+    return any(not statement.startswith(f'Asked "{quote}", ') for quote in quotes)
 
 
 def _is_bare(answer: str) -> bool:

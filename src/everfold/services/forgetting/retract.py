@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from everfold.core.extraction.answers import is_said_by
 from everfold.core.log.messages import Note
 from everfold.core.log.retracting import Retraction, plan_retraction
 from everfold.core.memory.items import Evidence, Item, ItemId
@@ -194,8 +195,9 @@ async def _plan_memory(
 
 
 async def _is_unsupported(store: Store, item: Item, gone: set[tuple[SessionId, int]]) -> bool:
-    """Whether every message that an item quotes is retracted."""
-    return bool(item.evidence) and all([await _is_gone(store, one, gone) for one in item.evidence])
+    """Whether what is not retracted of the messages that an item quotes says it no longer."""
+    left = [one.quote for one in item.evidence if not await _is_gone(store, one, gone)]
+    return bool(item.evidence) and not is_said_by(item.statement, left)
 
 
 async def _is_gone(store: Store, evidence: Evidence, gone: set[tuple[SessionId, int]]) -> bool:

@@ -32,6 +32,8 @@ STEP_COUNT: Final = 16
 """So many messages are looked at between two pauses: some milliseconds."""
 CURSOR_COUNT: Final = 50
 """How many messages the stored cursor may lie behind."""
+BEFORE_COUNT: Final = 4
+"""Among so many messages what was said last is looked for: a question, and what was retracted or called behind it."""
 ACTOR: Final = "extraction"
 _MOST_TRIES: Final = 8
 
@@ -44,11 +46,13 @@ class Progress:
         stored: What the store holds.
         now: What is so; the store may be up to `CURSOR_COUNT` messages behind.
         epoch: That of memory when the store was read: what is read or appended later was there in it.
+        spoken: The last message with words up to `now`, which the next one may answer; None where it is not known.
     """
 
     stored: SessionMemory
     now: SessionMemory
     epoch: int = 0
+    spoken: Message | None = None
 
 
 async def extract_said(
@@ -126,7 +130,7 @@ def _rebase(progress: Progress, found: SessionMemory) -> Progress:
     """The same progress over what the store holds by now; nothing to do where it is as far already."""
     before, now = progress.stored, progress.now
     if found.extracted_seq >= now.extracted_seq:
-        return replace(progress, stored=found, now=found)
+        return replace(progress, stored=found, now=found, spoken=None)
     moved = replace(
         found,
         extracted_seq=now.extracted_seq,
@@ -162,12 +166,12 @@ async def _run(
         ConflictError: the cursor was moved by another, or what was read may have been erased.
     """
     while (done_seq := progress.now.extracted_seq) < last_seq:
-        page = _cut(said, done_seq, last_seq)
+        page = _cut(said, progress, last_seq)
         if not page:
-            page = await log.read_messages(record.id, _next_seqs(done_seq, last_seq))
+            page = await log.read_messages(record.id, _next_seqs(progress, last_seq))
         if any(message.lines for message in page):
             await finish_pausing(read_ends_ahead())
-        candidates, end_seq = await _find(page, record, after_seq=done_seq)
+        candidates, end_seq = await _find(page, record, progress)
         end_seq = end_seq or min(done_seq + PAGE_COUNT, last_seq)
         if any(one.origin == "assistant" for one in candidates):
             first_seq = max(done_seq + 1 - HEARD_COUNT, 1)
@@ -186,48 +190,70 @@ async def _run(
             )
             if taken.is_dropped:
                 raise ConflictError(f"session {record.id}: something was erased meanwhile", session=record.id)
-        progress = replace(progress, now=_advance(progress.now, page, end_seq))
+        progress = replace(
+            progress, now=_advance(progress.now, page, end_seq), spoken=_find_spoken(page, end_seq) or progress.spoken
+        )
         if candidates or end_seq - progress.stored.extracted_seq >= CURSOR_COUNT:
             progress = await store_progress(rememberer, progress)
     return progress
 
 
-def _next_seqs(done_seq: int, last_seq: int) -> range:
-    """The next page, with the message before it: what it says is a question, perhaps."""
-    return range(max(done_seq, 1), min(done_seq + PAGE_COUNT, last_seq) + 1)
+def _next_seqs(progress: Progress, last_seq: int) -> range:
+    """The next page, with messages before it where what was said last is not known: that is a question, perhaps."""
+    done_seq = progress.now.extracted_seq
+    first_seq = done_seq + 1 if progress.spoken is not None else done_seq + 1 - BEFORE_COUNT
+    return range(max(first_seq, 1), min(done_seq + PAGE_COUNT, last_seq) + 1)
 
 
-def _cut(said: Sequence[Message], done_seq: int, last_seq: int) -> Sequence[Message]:
-    """The next page of messages that the caller has; nothing where they are not all that is due."""
+def _cut(said: Sequence[Message], progress: Progress, last_seq: int) -> Sequence[Message]:
+    """The next page of messages that the caller has; nothing where more is due, or an answer whose question is not known."""
+    done_seq = progress.now.extracted_seq
     if not said or said[-1].seq != last_seq or len(said) != last_seq - said[0].seq + 1 or said[0].seq > done_seq + 1:
         return ()
     at = done_seq - said[0].seq + 1
-    return said[max(at - 1, 0) : at + PAGE_COUNT]
+    is_known = done_seq == 0 or at > 0 or progress.spoken is not None or not _may_answer(said)
+    return said[max(at - 1, 0) : at + PAGE_COUNT] if is_known else ()
+
+
+def _may_answer(said: Sequence[Message]) -> bool:
+    """Whether messages begin with words of the user's that are noted: what was said before them counts."""
+    first = next((message for message in said if said_text(message) is not None), None)
+    return first is not None and first.kind == "user" and bool(first.lines)
+
+
+def _find_spoken(page: Sequence[Message], end_seq: int) -> Message | None:
+    """The last of some messages up to one that says something."""
+    return next((one for one in reversed(page) if one.seq <= end_seq and said_text(one) is not None), None)
 
 
 async def _find(
-    page: Sequence[Message], record: SessionRecord, *, after_seq: int
+    page: Sequence[Message], record: SessionRecord, progress: Progress
 ) -> tuple[list[Candidate], int | None]:
-    """What the messages behind one say, each held against what the assistant said just before it.
+    """What the messages that are due say, each held against what the assistant said just before it.
 
     Ends early behind a message with which they say enough for one change of memory, and gives its number then.
     """
     found: list[Candidate] = []
-    before: str | None = None
-    asked: Message | None = None
+    spoken = progress.spoken
     for number, message in enumerate(page, 1):
-        if message.seq > after_seq:
-            holder = find_holder(record.lineage, message.seq)
-            is_there = asked is not None and find_holder(record.lineage, asked.seq) == holder
-            found += find_candidates(message, session_id=holder, before=before, asked=asked if is_there else None)
+        if message.seq > progress.now.extracted_seq:
+            found += _find_in(message, record, spoken)
             if len(found) >= MOST_FOUND:
                 return found, message.seq
-        if (text := said_text(message)) is not None:
-            asked = message if message.kind == "assistant" else None
-            before = text if asked is not None else None
+        if said_text(message) is not None:
+            spoken = message
         if number % STEP_COUNT == 0:
             await asyncio.sleep(0)
     return found, None
+
+
+def _find_in(message: Message, record: SessionRecord, spoken: Message | None) -> tuple[Candidate, ...]:
+    """What one message says, beside what the assistant said last; a question is taken from the same session only."""
+    holder = find_holder(record.lineage, message.seq)
+    asked = spoken if spoken is not None and spoken.kind == "assistant" else None
+    is_there = asked is not None and find_holder(record.lineage, asked.seq) == holder
+    before = None if asked is None else said_text(asked)
+    return find_candidates(message, session_id=holder, before=before, asked=asked if is_there else None)
 
 
 def _advance(memory: SessionMemory, page: Sequence[Message], end_seq: int) -> SessionMemory:

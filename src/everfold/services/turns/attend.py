@@ -1,7 +1,7 @@
 """Attend: what memory does around one handle of a session: it takes up what was appended, and shows what it knows."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from everfold.core.compaction.folding import Fold
@@ -25,10 +25,16 @@ MOST_TOLD = 100
 
 @dataclass(slots=True, kw_only=True)
 class Attendant:
-    """The memory of one handle. `progress` is how far its session's messages have been looked at."""
+    """The memory of one handle.
+
+    Attributes:
+        progress: How far its session's messages have been looked at.
+        log_epoch: That of the log at that time; it rises when a message is erased or retracted.
+    """
 
     memory: AgentMemory
     progress: Progress | None = None
+    log_epoch: int = 0
 
     async def begin(self, live: LiveSession) -> MemoryVersion | None:
         """Where memory stands before an append; None where that is not asked for, or cannot be read, which holds nothing up.
@@ -45,6 +51,9 @@ class Attendant:
 
     async def take(self, live: LiveSession, stored: Sequence[Message], version: MemoryVersion | None) -> None:
         """Take up what was appended. Never raises: what could not be done is done with the next append or window."""
+        if self.progress is not None and self.log_epoch != live.state.epoch:
+            self.progress = replace(self.progress, spoken=None)
+        self.log_epoch = live.state.epoch
         self.progress = await extract_said(
             self.memory.store,
             self.memory.rememberer,
