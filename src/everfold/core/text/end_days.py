@@ -5,11 +5,14 @@ may be meant ("03/01/2032"), it gives the later one.
 
 Source: own rules; each language's examples are tried in `tests/unit/core/text/test_ends.py`.
 """
+# ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
+
+from everfold.core.text.patterns import compile_pattern
 
 _MONTH_NAMES: Final = (
     "january|jan|januar|januari|janvier|enero|gennaio|janeiro|января",
@@ -28,10 +31,10 @@ _MONTH_NAMES: Final = (
 _DAY_NAMES: Final = (
     "monday|montag|lundi|lunes|lunedì|maandag|segunda-feira|segunda|понедельника",
     "tuesday|dienstag|mardi|martes|martedì|dinsdag|terça-feira|terça|вторника",
-    "wednesday|mittwoch|mercredi|miércoles|mercoledì|woensdag|quarta-feira|quarta|среды",
+    "wednesday|mittwoch|mercredi|miércoles|mercoledì|woensdag|quarta-feira|quarta|среды|среду",
     "thursday|donnerstag|jeudi|jueves|giovedì|donderdag|quinta-feira|quinta|четверга",
-    "friday|freitag|vendredi|viernes|venerdì|vrijdag|sexta-feira|sexta|пятницы",
-    "saturday|samstag|sonnabend|samedi|sábado|sabato|zaterdag|субботы",
+    "friday|freitag|vendredi|viernes|venerdì|vrijdag|sexta-feira|sexta|пятницы|пятницу",
+    "saturday|samstag|sonnabend|samedi|sábado|sabato|zaterdag|субботы|субботу",
     "sunday|sonntag|dimanche|domingo|domenica|zondag|воскресенья",
 )
 _MONTHS: Final = {name: at for at, names in enumerate(_MONTH_NAMES, 1) for name in names.split("|")}
@@ -65,8 +68,9 @@ _NEAR_DAY: Final = (
 )
 _SPAN: Final = (
     r"(?P<this_week>(?:this|diese[r]?|cette|esta|questa|deze|essa) (?:week|woche|semaine|semana|settimana)|(?:на )?этой неделе)\b"
-    r"|(?P<weekend>(?:this|dieses|ce|este|questo|dit) (?:weekend|wochenende|week-end|fin de semana|fine settimana))\b"
-    r"|(?P<next_week>(?:next|nächste[nr]?|volgende) (?:week|woche)|la semaine prochaine|la próxima semana|la prossima settimana|a próxima semana|следующей неделе)\b"
+    r"|(?P<weekend>(?:this|(?:the )?coming|dieses|kommendes|ce|este|questo|dit|komend) (?:weekend|wochenende|week-end|fin de semana|fine settimana))\b"
+    r"|(?P<next_week>(?:next|(?:the )?(?:up)?coming|nächste[nr]?|kommende[nr]?|volgende|komende) (?:week|woche)|la semaine (?:prochaine|à venir)"
+    r"|la próxima semana|la semana que viene|la (?:prossima settimana|settimana (?:prossima|che viene))|a próxima semana|semana que vem|следующей неделе)\b"
     r"|(?P<this_month>(?:this|diese[nmr]?|ce|este|questo|deze|esse) (?:month|monat|mois|mes|mese|maand|mês)|(?:в )?этом месяце)\b"
     r"|(?P<quarter>(?:this|dieses|ce|este|questo|dit) (?:quarter|quartal|trimestre|kwartaal))\b"
     r"|(?P<this_year>(?:this|dieses|cette|este|quest'|dit|esse) ?(?:year|jahr|année|año|anno|jaar|ano))\b"
@@ -87,6 +91,10 @@ UNTIL: Final = (
     r"(?: and including)?(?: the)?(?: end of| ende| la fin de| fin de| a fine)?"
     r"(?: (?:eod|cob|close of business|late|early|mid|noon|midday|midnight|(?:\d{1,2}(?::\d\d)?|one|two|three) ?(?:am|pm|uhr|o'clock)|\d{1,2}:\d\d)(?: on)?)?[ -]"
 )
+REST_OF_DAY: Final = (
+    r"(?P<today>\b(?:for the rest of (?:the|this) (?:day|morning|afternoon|evening)|für den rest des (?:tages|abends)|pour le reste (?:de la journée|du jour)"
+    r"|(?:por )?el resto del día|per il resto (?:della giornata|del giorno)|voor de rest van de dag|pelo resto do dia))\b"
+)
 REST: Final = (
     r"(?:\brest (?:of (?:the|this)|des|der|du|van de|van het) |\bresto d(?:el|ella|o|a) )(?:(?P<this_week>week|woche|semaine|settimana|semana)|(?P<this_month>month|monats|mois|mese|mes|maand|mês)"
     r"|(?P<this_year>year|jahres|anno|año|jaar|ano))\b"
@@ -102,14 +110,17 @@ _COUNTS: Final = {
     **dict.fromkeys(("four", "vier", "quatre", "cuatro", "quattro", "quatro"), 4),
     **dict.fromkeys(("five", "fünf", "cinq", "cinco", "cinque", "vijf"), 5),
     **dict.fromkeys(("six", "sechs", "seis", "sei", "zes"), 6),
+    **dict.fromkeys(("couple of", "a couple of", "paar", "ein paar"), 3),
+    **dict.fromkeys(("few", "a few"), 5),
     "seven": 7,
     "ten": 10,
 }
+"""What may be more is counted as more: a couple as three, a few as five."""
 _UNITS: Final = {
     name: count
     for names, count in (
         ("hour hours", 0),
-        ("day days tag tage jour jours día días giorno giorni dag dagen dia dias", 1),
+        ("day days tag tage tagen jour jours día días giorno giorni dag dagen dia dias", 1),
         ("week weeks woche wochen semaine semaines semana semanas settimana settimane weken", 7),
         ("fortnight", 14),
         ("month months monat monate mois mes meses mese mesi maand maanden mês", 31),
@@ -122,6 +133,12 @@ AFTER_UNTIL: Final = f"(?:{_DATE}|{_PERIOD}|{_WEEKDAY}|{_NEAR_DAY}|{_SPAN}|{_HOL
 BOUND: Final = rf"(?<!\w)(?:{_NEAR_DAY}|{_SPAN})"
 LAST: Final = f"(?:{_DATE}|{_HOLIDAY})"
 """What may close a range."""
+_WEEKDAY_NAME: Final = "|".join((*_DAY_NAMES, *_SHORT_DAY_NAMES))
+WEEKDAYS: Final = (
+    r"(?<!\w)(?:(?:from|between|von|du|de|da|van|с|this|coming) )*(?P<next>next |nächsten |kommenden |volgende )?"
+    rf"(?P<first>{_WEEKDAY_NAME})(?: ?[-\u2013] ?| (?:to|until|till|through|and|bis|au|a|tot(?: en met)?|по) )(?P<last>{_WEEKDAY_NAME})\b(?! ?s\b)"
+)
+"""A range of days of the week, which may be one of every week."""
 FIRST: Final = re.sub(r"\?P<\w+>", "?:", _DATE)
 """The date that may open one; its groups have no names."""
 _RECENT_DAYS: Final = 90
@@ -171,6 +188,22 @@ def read_day(found: re.Match[str], said: SaidOn) -> date | None:
         month = _MONTHS.get(got.get("period_month", ""), last_month)
         return _end_period(month, int(got.get("period_year", 0)), said.day)
     return _end_span(got, said.latest)
+
+
+def list_days(text: str, start: int, said: SaidOn) -> list[date]:
+    """The last days of all that a text names from a place on."""
+    found = compile_pattern(AFTER_UNTIL).finditer(text, start)
+    return [
+        day
+        for one in found
+        if text[one.start() - 1 : one.start()].strip() == "" and (day := read_day(one, said)) is not None
+    ]
+
+
+def read_weekdays(found: re.Match[str], said: SaidOn) -> date | None:
+    """The last day of a match of `WEEKDAYS`: of the range that begins with the next such day."""
+    first = _find_weekday(_DAYS[found["first"]], said.day, is_next=found["next"] is not None)
+    return None if first is None else _find_weekday(_DAYS[found["last"]], first, is_next=False)
 
 
 def shift(said: SaidOn, count: str, unit: str) -> date | None:

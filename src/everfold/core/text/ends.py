@@ -23,13 +23,18 @@ from everfold.core.text.end_days import (
     LAST,
     PERIOD_END,
     REST,
+    REST_OF_DAY,
     UNIT,
     UNTIL,
+    WEEKDAYS,
     SaidOn,
+    list_days,
     read_day,
     read_moment,
+    read_weekdays,
     shift,
 )
+from everfold.core.text.end_verbs import END_VERB, list_verb_ends
 from everfold.core.text.past_tense import tells_past
 from everfold.core.text.patterns import compile_pattern
 from everfold.core.text.wide_ends import list_wide_ends
@@ -51,14 +56,29 @@ _AWAY: Final = (
     rf"{COUNT} {UNIT}\b(?! (?:old|alt|per|pro|ago|now))"
 )
 """How long somebody is somewhere or away: what merely lasts so long ("the trial lasts for two weeks") does not end with it."""
+_DAYS: Final = r"(?P<unit>days|weeks|months|tagen?|wochen|jours|semaines|mois|días|semanas|meses|giorni|settimane|mesi|dagen|weken|maanden|dias)"
 _COUNTED: Final = (
-    rf"\b(?:for|over|in) the next (?:{COUNT} )?{UNIT}\b",
-    rf"\b(?:die (?:nächsten|kommenden)|l[oa]s próxim[oa]s|i prossimi|le prossime|de komende|[oa]s próxim[oa]s) {COUNT} {UNIT}\b",
-    rf"\bles {COUNT} prochain\w* {UNIT}\b",
+    rf"\b(?:for|over|in) the (?:next|coming) (?:{COUNT} )?{UNIT}\b",
+    r"\bthe next (?P<count>couple of|few) (?P<unit>days|weeks|months)\b",
+    rf"\b(?:(?:die|in den) (?:nächsten|kommenden)|l[oa]s próxim[oa]s|(?:i|nei) prossimi|(?:n?elle|le) prossime|de komende|n?[oa]s próxim[oa]s) (?:{COUNT} )?{_DAYS}\b",
+    rf"\bles (?:{COUNT} )?prochain\w* {_DAYS}\b",
     rf"(?:^|(?<=[,:] ))for (?:about )?{COUNT} {UNIT}\b(?! (?:of|per|a|each|now)\b)",
     rf"\b(?:don't|do not) (?:disturb|call|contact|ring|ping|message|text|email|mail|phone|bother|visit|wake)\b.* for {COUNT} {UNIT}[.!]?$",
     _AWAY,
 )
+_AWAY_NOW: Final = (
+    r"\b(?:away|abroad|on (?:holiday|vacation|leave|a trip|the road|tour)|travell?ing|visiting|out of (?:office|town)|off sick|have (?:guests|visitors|company)|stay(?:s|ing)?"
+    r"|will be|next|this|coming|(?:am|'m|are|'re|is) in (?!the\b|my\b|our\b|an?\b|class|school|office|court|bed|meetings?\b)|urlaub|verreist|unterwegs|krank|zu besuch|nächsten|kommenden"
+    r"|en vacances|en congé|absente?|en déplacement|malade|de vacaciones|de viaje|fuera|enferm[oa]|in (?:vacanza|ferie|viaggio)|malat[oa]|vakantie|op reis|afwezig|ziek"
+    r"|de férias|em viagem|doente|в отпуске|в отъезде|болею)\b"
+)
+"""Beside it days of the week are those of one week."""
+_EACH_WEEK: Final = r"\b(?:weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro)\b"
+_ANY_DAY: Final = (
+    r"^(?=.*\b(?:if|when|whenever|once|after|wenn|falls|nachdem|quand|après|cuando|quando|dopo|wanneer|depois)\b)"
+    rf".*(?:{REST_OF_DAY.replace('?P<today>', '?:')}|\bthe next (?:couple of|few) )"
+)
+"""What follows on something else follows on it each time."""
 _HABIT: Final = r"\b(?:every|each|always on|usually|normally|yearly|annually|monthly|weekly|daily|jede\w*|chaque|toujours|cada|ogni|elke|tod[oa]s? (?:(?:os|as|los|las|o|a|el|la) )?(?:d[ií]as?|semanas?|mes\w*|años?|anos?|noches?|noites?|lunes|martes)|season|birthday|anniversary|geburtstag|anniversaire|cumpleaños|compleanno|verjaardag|aniversário|born)\b"
 _START: Final = (
     r"\b(?:from|since|starting|beginning|as of|effective|by|after|before|not|ab|seit|dès|depuis|desde|a partir de|da|dal|vanaf|sinds|von|guten|am|jeden|por la|de la|la)"
@@ -86,14 +106,14 @@ _AND_LATER: Final = (
 )
 _LONGEST_CHARS: Final = 1_000
 """What is longer states more than one thing; it also bounds the work."""
-_SIGNS: Final = (UNTIL, BOUND, REST, *_RANGES, *_COUNTED)
+_SIGNS: Final = (UNTIL, BOUND, REST, REST_OF_DAY, WEEKDAYS, END_VERB, *_RANGES, *_COUNTED)
 """Without one of them a statement names no end."""
 _LIST_MARK: Final = r"\n+\s*(?:[-*\u2022]|\d{1,2}[.)])\s+"
 
 
 def read_ends_ahead() -> Generator[None, None, None]:
     """Make the patterns ready, with a pause after each: together they take 20 to 60 ms, once in a process."""
-    for pattern in (_HABIT, *_SIGNS, AFTER_UNTIL):
+    for pattern in (_HABIT, _ANY_DAY, *_SIGNS, AFTER_UNTIL):
         compile_pattern(pattern)
         yield
 
@@ -107,7 +127,7 @@ def find_end(text: str, said_at: datetime) -> datetime | None:
         said_at: When, aware.
     """
     lowered = " ".join(compile_pattern(_LIST_MARK).sub("; ", text.lower().replace("\u2019", "'")).split())
-    if len(lowered) > _LONGEST_CHARS or compile_pattern(_HABIT).search(lowered):
+    if len(lowered) > _LONGEST_CHARS or any(compile_pattern(pattern).search(lowered) for pattern in (_HABIT, _ANY_DAY)):
         return None
     said = read_moment(said_at)
     days = [day for day in (_find_last(lowered, said), _find_wide(lowered, said)) if day is not None]
@@ -130,8 +150,10 @@ def _find_last(lowered: str, said: SaidOn) -> date | None:
             days = [
                 day for day in (*_list_until(clause.text, said), *_list_spans(clause.text, said)) if day is not None
             ]
-            if not days and not is_covered(clause, follows_end=last is not None):
-                return None
+            if not days:
+                if not is_covered(clause, follows_end=last is not None):
+                    return None
+                days = list_days(clause.text, 0, said) if last is not None else []
             last = max((*days, last) if last is not None else days, default=last)
     return last
 
@@ -140,18 +162,31 @@ def _list_until(clause: str, said: SaidOn) -> Iterator[date | None]:
     """The ends that are written as ends: "until ...", "from ... to ...", "for the next ..."."""
     if tells_past(clause, looks_ahead=True):
         return
+    yield from _list_weekdays(clause, said)
+    ranges = [found.span() for found in compile_pattern(WEEKDAYS).finditer(clause)]
     for match in compile_pattern(UNTIL).finditer(clause):
-        found = compile_pattern(AFTER_UNTIL).match(clause, match.end())
-        if found is None and any(end in match[0] for end in _END_WORDS):
-            found = compile_pattern(PERIOD_END).match(clause, match.end())
-        if found is not None:
-            yield read_day(found, said)
-    for pattern in (*_RANGES, REST):
+        if not any(start <= match.start() < end for start, end in ranges):
+            found = compile_pattern(AFTER_UNTIL).match(clause, match.end())
+            if found is None and any(end in match[0] for end in _END_WORDS):
+                found = compile_pattern(PERIOD_END).match(clause, match.end())
+            if found is not None:
+                yield read_day(found, said)
+    for pattern in (*_RANGES, REST, REST_OF_DAY):
         if (found := compile_pattern(pattern).search(clause)) is not None:
             yield read_day(found, said)
     for pattern in _COUNTED:
         if (found := compile_pattern(pattern).search(clause)) is not None:
-            yield shift(said, found["count"] or "1", found["unit"])
+            several = "few" if compile_pattern(_DAYS).fullmatch(found["unit"]) else "1"
+            yield shift(said, found["count"] or several, found["unit"])
+    yield from list_verb_ends(clause, said)
+
+
+def _list_weekdays(clause: str, said: SaidOn) -> Iterator[date | None]:
+    """The ends of ranges of days of the week, where they are those of one week: beside a stay or an absence, and no other day."""
+    if compile_pattern(_AWAY_NOW).search(clause) and not compile_pattern(_EACH_WEEK).search(clause):
+        found = compile_pattern(WEEKDAYS).search(clause)
+        if found is not None and not list_days(clause, found.end(), said):
+            yield read_weekdays(found, said)
 
 
 def _list_spans(clause: str, said: SaidOn) -> Iterator[date | None]:
