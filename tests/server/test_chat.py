@@ -143,6 +143,27 @@ async def test_two_servers_give_one_answer_at_once(tmp_path: Path) -> None:
         assert [role for role, _ in log] == ["user", "assistant", "user", "assistant"]
 
 
+async def test_a_stop_at_another_server_of_a_file_says_where_to_ask(tmp_path: Path) -> None:
+    """Over one SQLite file a server cannot stop the answer of another one: the stop is a conflict, and the answer goes on."""
+    async with (
+        talking(tmp_path, SLOW) as talk,
+        talking(tmp_path, SLOW, name="other") as other,
+        talk.client() as client,
+        other.client("user:default") as asker,
+        asking(client) as stream,
+    ):
+        session_id = (await stream.until("text_delta"))["session_id"]
+        refused = await asker.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        assert session_id in refused.json()["detail"]
+        await stream.until("text_delta")
+        stopped = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert stopped.json() == {"stopped": True}
+        await stream.until("done")
+        stopped = await asker.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert stopped.json() == {"stopped": False}
+
+
 async def test_what_a_dead_server_has_left_is_waited_for(tmp_path: Path) -> None:
     """An answer that nobody gives any more, but whose lease has not run out, holds up the next one and does not refuse it."""
     async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:

@@ -1,6 +1,7 @@
 """Several servers over one PostgreSQL: each tells what the others do, and goes by what they changed. Nothing is sticky."""
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,8 +16,10 @@ from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, 
 from everfold.adapters.postgres import replicas as telling
 from everfold.adapters.postgres.replicas import PostgresReplicas
 from everfold.core.access.api_keys import ApiKeyId
+from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.observation.events import MessagesAppended, WorkFailed
 from everfold.errors import ConflictError
+from everfold.ports.leases import LeaseName
 from everfold.ports.replicas import SharedSettings
 from everfold.server.app import make_app
 from everfold.server.opening import open_runtime
@@ -24,6 +27,7 @@ from everfold.server.runtime import Runtime
 
 pytestmark = pytest.mark.anyio
 Settings = Mapping[str, Mapping[str, object]]
+CHAT = "/api/agents/guide/chat"
 INLINE: Settings = {"compaction": {"synchronous": True}}
 
 
@@ -75,6 +79,12 @@ async def next_of(stream: Stream, kind: str) -> dict[str, object]:
     raise AssertionError(f"the stream ended without {kind}")
 
 
+async def stop(server: Server, session_id: str) -> tuple[int, dict[str, object]]:
+    """The status and the body of a stop of an answer at a server."""
+    answer = await server.client.post(f"{CHAT}/stop", json={"session_id": session_id})
+    return answer.status_code, answer.json()
+
+
 async def test_a_stream_tells_what_another_server_does(both: Both) -> None:
     """A reader at one server is told of messages, compactions and changes of memory at the other, each once and in order."""
     async with streaming(both.other.client, "GET", "/api/stream") as stream:
@@ -91,6 +101,37 @@ async def test_a_stream_tells_what_another_server_does(both: Both) -> None:
         memory = await both.one.runtime.engine.memory(user="default")
         await memory.add("Ada's locker is number 7.")
         assert (await next_of(stream, "memory_changed"))["parts"]
+
+
+async def test_an_answer_is_stopped_at_any_server(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stop that reaches another server stops the answer, whose text so far is stored; afterwards nothing runs."""
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps({"text": "Berth seven is free. " * 2_000, "word_secs": 0.05}) + "\n", "utf-8")
+    agents = {"guide": {"model": f"script:{script}", "context_limit": 8000}}
+    async with serving(database_url, {**INLINE, "agents": agents}) as both:
+        asked = {"user": "default", "message": "Which berth is free?"}
+        async with streaming(both.one.client, "POST", CHAT, asked) as stream:
+            session_id = (await stream.until("text_delta"))["session_id"]
+            assert await stop(both.other, session_id) == (200, {"stopped": True})
+            await stream.until("cut")
+            assert [name for name, _ in await stream.all()] == ["done"]
+        assert await stop(both.other, session_id) == (200, {"stopped": False})
+        shown = (await both.other.client.get(f"/api/sessions/{session_id}/messages")).json()
+        assert shown["messages"][-1]["text"].endswith(INTERRUPTED_MARK)
+
+
+async def test_a_stop_that_has_no_effect_is_refused(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a server answers that does not stop, as one of an older release, the stop is a conflict."""
+    monkeypatch.setattr("everfold.server.stopping_answers.STOP_SECS", 0.5)
+    session = await both.one.runtime.engine.session(user="default", agent="guide")
+    await session.append({"role": "user", "content": "Which berth is free?"})
+    name = LeaseName(user_id=session.record.user_id, work="answer", about=session.record.id)
+    assert await both.one.runtime.engine.admin.leases.claim_lease(name, holder="ans_other", secs=60.0)
+    status, problem = await stop(both.other, session.id)
+    assert (status, problem["code"], session.id in str(problem["detail"])) == (409, "conflict", True)
 
 
 async def test_what_is_written_at_one_is_shown_at_the_other(both: Both) -> None:

@@ -110,6 +110,7 @@ class Chats:
             self._talks.append(talk)
             held.callback(self._talks.remove, talk)
             await leases.wait_for(talk.first_id)
+            talk.is_held = True
             stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
             try:
                 async with aclosing(events):
@@ -118,9 +119,14 @@ class Chats:
                 stopper.cancel()
 
     def stop(self, session_id: str) -> bool:
-        """Stop the running answer of a session; False where none runs."""
+        """Stop the running answer of a session at this server; False where none runs here."""
         talk = self._find(session_id)
         return talk is not None and talk.chat.stop()
+
+    def holds(self, session_id: str) -> bool:
+        """Whether this server has a session for an answer, from before it begins until it has ended."""
+        talk = self._find(session_id)
+        return talk is not None and talk.is_held
 
     def _find(self, session_id: str) -> "Talk | None":
         """A session may change its id within an answer, and is known by both."""
@@ -188,10 +194,18 @@ async def _answer(chat: "Chat", text: str | None, leases: Leases) -> AsyncGenera
             yield event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Talk:
-    """One answer. Its events are what happens until it is there; they raise as `Chat.send`."""
+    """One answer.
+
+    Attributes:
+        chat: Gives it.
+        first_id: The session in which it begins.
+        events: What happens until it is there; they raise as `Chat.send`.
+        is_held: Whether it has its session for itself.
+    """
 
     chat: "Chat"
     first_id: str
     events: AsyncGenerator[ChatEvent]
+    is_held: bool = False

@@ -24,6 +24,7 @@ from everfold.server.schemas.streams import (
     show_problem,
 )
 from everfold.server.scoping import find_session, read_owner
+from everfold.server.stopping_answers import stop_answer
 
 router = make_router("chat")
 
@@ -80,6 +81,9 @@ async def chat(
 
 @router.post("/api/agents/{agent}/chat/stop")
 async def stop_chat(caller: AnyKey, runtime: Context, agent: AgentText, asked: AskedStop) -> Stopped:
-    """Stop the running answer of a session; its text so far is stored."""
-    await find_session(caller, runtime.engine, asked.session_id, agent=agent)
-    return Stopped(stopped=runtime.chats.stop(asked.session_id))
+    """Stop the running answer of a session; its text so far is stored.
+
+    With PostgreSQL, also an answer of another server. With SQLite, 409 if another server answers.
+    """
+    session = await find_session(caller, runtime.engine, asked.session_id, agent=agent)
+    return Stopped(stopped=await stop_answer(runtime, session))

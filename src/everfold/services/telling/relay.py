@@ -2,7 +2,8 @@
 
 What was done since the last time is told at once, at most ten times a second and never within a turn. Here it reaches
 those that follow changes, which are the streams of people: a metric counts what its own process did. With the events go
-the requests of each API key, so that a rate holds over all processes, and word that the shared settings were changed.
+the requests of each API key, so that a rate holds over all processes, word that the shared settings were changed, and
+which answers are to stop.
 
 What a process did in the last tenth of a second before it was killed is told nowhere; the store has it.
 """
@@ -31,6 +32,7 @@ LOST_SECS: Final = 1.0
 
 REQUESTS: Final = "requests"
 SETTINGS_CHANGED: Final = "settings_changed"
+STOP: Final = "stop"
 
 
 class Rates(Protocol):
@@ -53,6 +55,7 @@ class Relay:
         replicas: The others.
         limiter: Holds API keys to their rate; None where there is no bound.
         take_settings: Has this process go by the shared settings as they are now; does nothing where they are the same.
+        stop: Stops the answer of a session by its id, where this process gives one.
         on_error: Told of settings that cannot be taken, when that begins and when the reason changes.
     """
 
@@ -63,12 +66,14 @@ class Relay:
         *,
         limiter: Rates | None,
         take_settings: Callable[[], Awaitable[None]],
+        stop: Callable[[str], object],
         on_error: OnError,
     ) -> None:
         self._feed = feed
         self._replicas = replicas
         self._limiter = limiter
         self._take_settings = take_settings
+        self._stop = stop
         self._on_error = on_error
         self._refused = ""
         self._looks_at = 0.0
@@ -81,6 +86,10 @@ class Relay:
     async def tell_settings(self) -> None:
         """Have all others read the shared settings."""
         await self._replicas.tell([_write(SETTINGS_CHANGED)])
+
+    async def tell_stop(self, session_id: str) -> None:
+        """Have the process that answers in a session stop."""
+        await self._replicas.tell([_write(STOP, session_id=session_id)])
 
     async def _tell_forever(self) -> None:
         dropped_count = 0
@@ -128,6 +137,8 @@ class Relay:
                         self._limiter.spend(ApiKeyId(key_id), count)
             case {"kind": "settings_changed"}:
                 self._looks_at = 0.0
+            case {"kind": "stop", "session_id": str(session_id)}:
+                self._stop(session_id)
             case _:
                 event = find_event(value)
                 if event is not None:
