@@ -12,6 +12,7 @@ import httpx2
 import psycopg
 import pytest
 from tests.server.streaming import PATIENCE_SECS, Stream, listening, streaming, wait_until
+from tests.support.cutting import cutting
 
 from everfold.adapters.postgres import replicas as telling
 from everfold.adapters.postgres.replicas import PostgresReplicas
@@ -163,6 +164,21 @@ async def test_a_change_of_an_agent_holds_at_every_server(both: Both, database_u
     async with open_runtime(database_url, settings=INLINE) as later:
         assert {"guide", "clerk"} <= set(later.settings.agents)
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look at a folder, in no hurry
+
+
+async def test_a_restart_of_the_database_costs_no_change_of_an_agent(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first change after the database was restarted is made, and made once."""
+    monkeypatch.chdir(tmp_path)
+    with cutting(database_url, tmp_path) as cutter:
+        async with serving(cutter.url) as both:
+            for version, text in enumerate(("Be brief.", "Be kind.", "Be exact."), 1):
+                cutter.go_down(0.2)
+                answer = await both.one.client.patch("/api/agents/guide/config", json={"instructions": text})
+                assert answer.is_success, answer.text
+                assert both.one.runtime.shared_version == version
+            await wait_until(lambda: "Be exact." in str(both.other.runtime.settings.agents.get("guide")))
 
 
 @pytest.mark.usefixtures("both")

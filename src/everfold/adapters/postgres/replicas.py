@@ -10,8 +10,9 @@ Source: PostgreSQL's documentation of LISTEN, NOTIFY and `pg_snapshot_xmin`.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final, TypeVar, cast
 from uuid import uuid4
 
@@ -19,7 +20,9 @@ import psycopg
 
 from everfold.adapters.postgres.connection import Database, translated
 from everfold.adapters.postgres.connections import add_options, add_parameters, hide
-from everfold.errors import ConflictError
+from everfold.adapters.postgres.repeating import commit, repeat
+from everfold.adapters.sql.database import Bound
+from everfold.errors import ConflictError, StoreError
 from everfold.ports.replicas import SharedSettings
 
 T = TypeVar("T")
@@ -48,20 +51,18 @@ class PostgresReplicas:
         self._place: tuple[int, int] | None = None
         self._forgot_at = 0.0
         self._settled: int | None = None
-        self._is_closing = False
 
     async def tell(self, contents: Sequence[bytes]) -> None:
         """See the port."""
 
         def write(database: Database) -> None:
-            with database.transaction():
-                if time.monotonic() - self._forgot_at > FORGET_SECS:
-                    self._forget(database)
-                    self._forgot_at = time.monotonic()
-                database.run_each("tell_others", [(self._name, content) for content in contents])
-                database.rows("wake_others")
+            if time.monotonic() - self._forgot_at > FORGET_SECS:
+                self._forget(database)
+                self._forgot_at = time.monotonic()
+            database.run_each("tell_others", [(self._name, content) for content in contents])
+            database.rows("wake_others")
 
-        await self._writing.call(write)
+        await self._writing.call(lambda database: commit(database, write))
 
     def _forget(self, database: Database) -> None:
         """Delete old rows; none that could not be read when it was looked at the last time."""
@@ -78,7 +79,7 @@ class PostgresReplicas:
             self._place = (_find_end(database), 0)
         ends_at = time.monotonic() + wait_secs
         while not (rows := self._read_page(database)) and (left := ends_at - time.monotonic()) > 0:
-            if self._is_closing:
+            if self._reading.is_closing:
                 break
             list(database.connection.notifies(timeout=min(left, LOOK_SECS), stop_after=1))
         return [content for told_by, content in rows if told_by != self._name]
@@ -105,10 +106,13 @@ class PostgresReplicas:
         """See the port."""
         name = "replace_shared_settings" if expected_version else "write_shared_settings"
 
+        proof: Bound = ("find_written_settings", {"version": expected_version + 1, "content": content})
+
         def write(database: Database) -> int:
+            database.prove_by(proof)
             return database.run(name, content=content, expected_version=expected_version)
 
-        if not await self._writing.call(write):
+        if not await self._writing.call(lambda database: commit(database, write)):
             raise ConflictError(
                 f"the settings of {self._path} are no longer at version {expected_version}: another server changed them; "
                 "read them again"
@@ -116,7 +120,6 @@ class PostgresReplicas:
 
     async def close(self) -> None:
         """See the port. A call of `hear` that waits ends at its next look."""
-        self._is_closing = True
         await asyncio.gather(self._writing.close(), self._reading.close())
 
 
@@ -126,9 +129,14 @@ def _find_end(database: Database) -> int:
 
 
 class _Line:
-    """One connection with a thread of its own. What fails lets it go; the next call makes another."""
+    """One connection with a thread of its own, made anew where it was lost.
+
+    Attributes:
+        is_closing: Nothing is tried again.
+    """
 
     def __init__(self, url: str, path: str, *, channel: str | None = None) -> None:
+        self.is_closing = False
         self._url = url
         self._path = path
         self._channel = channel
@@ -136,23 +144,33 @@ class _Line:
         self._database: Database | None = None
 
     async def call(self, work: Callable[[Database], T]) -> T:
+        """What a piece of work gives. Repeated as one of the store is; see `repeat`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
 
     def _do(self, work: Callable[[Database], T]) -> T:
         try:
             with translated(self._path):
-                if self._database is None:
-                    self._database = self._open()
-                return work(self._database)
+                return repeat(self._take, work, path=self._path)
         except BaseException:
             self._drop()
             raise
 
+    @contextmanager
+    def _take(self) -> Iterator[Database]:
+        if self.is_closing:
+            raise StoreError(f"{self._path} was closed; open it again", path=self._path)
+        if self._database is None or self._database.is_lost:
+            with translated(self._path):
+                self._database = self._open()
+        yield self._database
+
     def _open(self) -> Database:
         connection = psycopg.connect(add_parameters(self._url), autocommit=True, options=add_options(self._url))
+        database = Database(connection, self._path)
+        database.server_life = database.read_server_life()
         if self._channel is not None:
             connection.execute(f"LISTEN {self._channel}")
-        return Database(connection, self._path)
+        return database
 
     def _drop(self) -> None:
         if self._database is not None:
@@ -160,5 +178,6 @@ class _Line:
         self._database = None
 
     async def close(self) -> None:
+        self.is_closing = True
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
         self._thread.shutdown(wait=False)

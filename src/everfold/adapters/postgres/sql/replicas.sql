@@ -22,6 +22,9 @@ LIMIT :limit_count;
 -- name: read_shared_settings
 SELECT version, content FROM shared_settings WHERE name = 'agents';
 
+-- name: find_written_settings
+SELECT 1 FROM shared_settings WHERE name = 'agents' AND version = :version AND content = :content;
+
 -- name: write_shared_settings
 INSERT INTO shared_settings (name, version, content)
 SELECT 'agents', 1, :content WHERE :expected_version = 0
