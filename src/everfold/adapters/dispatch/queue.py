@@ -25,11 +25,11 @@ from procrastinate.manager import JobManager
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.schema import SchemaManager
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.errors import InsufficientPrivilege, RaiseException
+from psycopg.errors import InsufficientPrivilege, LockNotAvailable, QueryCanceled, RaiseException
 from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
-from everfold.adapters.postgres.connections import add_parameters
+from everfold.adapters.postgres.connections import add_options, add_parameters
 from everfold.core.threats.hiding import hide_in_addresses
 from everfold.errors import StoreError, StoreUnavailableError
 from everfold.ports.dispatch import DoJob, OnError
@@ -272,7 +272,7 @@ async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
         await asyncio.to_thread(_migrate, url)
         connector = PsycopgConnector(
             conninfo=add_parameters(url),
-            kwargs={"options": _add_options(url)},
+            kwargs={"options": _find_place(add_options(url))},
             min_size=1,
             max_size=MOST_CONNECTIONS,
         )
@@ -286,17 +286,19 @@ async def open_queue(url: str, *, on_error: OnError) -> JobQueue:
 def _unavailable(path: str, error: Exception) -> StoreUnavailableError:
     cause = error.__cause__ or error
     told = str(cause).partition("\n")[0]
-    hint = (
-        f"may the role use the schema {SCHEMA}?"
-        if isinstance(cause, InsufficientPrivilege)
-        else "is the server running?"
-    )
+    match cause:
+        case InsufficientPrivilege():
+            hint = f"may the role use the schema {SCHEMA}?"
+        case LockNotAvailable() | QueryCanceled():
+            hint = "does another transaction hold locks on its tables?"
+        case _:
+            hint = "is the server running?"
     return StoreUnavailableError(f"the job queue in {path} cannot be used ({told}); {hint}", path=path)
 
 
-def _add_options(url: str) -> str:
-    given = conninfo_to_dict(url).get("options")
-    return f"-c search_path={SCHEMA} {given or ''}".strip()
+def _find_place(options: str) -> str:
+    """Options of a connection that finds the tables of the queue; those that are given win."""
+    return f"-c search_path={SCHEMA} {options}".strip()
 
 
 def _name_task(kind: type[Job]) -> str:
@@ -320,7 +322,8 @@ def _migrate(url: str) -> None:
     """
     files = resources.files(_MIGRATIONS).iterdir()
     known = sorted(file.name for file in files if file.name.endswith(".sql"))
-    with psycopg.connect(add_parameters(url), options=_add_options(url)) as connection:
+    options = _find_place(str(conninfo_to_dict(url).get("options") or ""))  # without limits: another may be migrating
+    with psycopg.connect(add_parameters(url), options=options) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING_KEY,))
         done = _list_done(connection)
         missing = [name for name in known if name not in done]

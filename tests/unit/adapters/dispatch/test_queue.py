@@ -315,3 +315,21 @@ async def test_a_job_that_was_done_again_meanwhile_ends(queue: JobQueue, databas
         await queue.defer(WakeSession(session_id=TWO))
         await wait_until_empty(queue)
     assert done == [WakeSession(session_id=ONE), WakeSession(session_id=TWO)]
+
+
+async def test_a_locked_table_is_not_waited_for_without_end(
+    database_url: str, server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another transaction holds the table of jobs, a job is refused as a write of the store is, and taken afterwards."""
+    monkeypatch.setattr("everfold.adapters.postgres.connections.OPTIONS", "-c lock_timeout=50")
+    queue = await open_queue(database_url, on_error=raise_it)
+    try:
+        with psycopg.connect(server_url) as connection:
+            connection.execute(f"LOCK TABLE {SCHEMA}.procrastinate_jobs")
+            async with asyncio.timeout(SECS):
+                with pytest.raises(StoreUnavailableError, match="hold locks"):
+                    await queue.defer(WakeSession(session_id=ONE))
+        await queue.defer(WakeSession(session_id=ONE))
+        assert await queue.count() == {"todo": 1, "doing": 0}
+    finally:
+        await queue.close()
