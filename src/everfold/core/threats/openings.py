@@ -20,11 +20,11 @@ _QUOTE: Final = r"[\"'`\u201c-\u201e\u00ab\u00bb]"
 _QUOTED_LINE: Final = rf"[^\"`\u201c-\u201e\u00ab\u00bb\n]{{0,400}}{_QUOTE}[\s.)\]|*]{{0,6}}(?:\n|$)"
 """What follows in a line that is a quotation as a whole."""
 _LABEL: Final = (
-    r"(?:(?:note|rule|summary|conclusion|takeaway|fyi|policy|reminder|important|instruction|remember|learned|lesson|learning|workflow|guideline|procedure"
+    r"(?:(?:note|rule|approved|authori[sz]ed|permitted|ordered|system|developer|operator|admin|directive|summary|conclusion|takeaway|fyi|policy|reminder|important|instruction|remember|learned|lesson|learning|workflow|guideline|procedure"
     r"|process|memo|memory|tip|todo|default|standing (?:rule|instruction|order)|regel|hinweis|merke|notiz|wichtig|anweisung"
     r"|nota|regla|importante|recordatorio|regra|lembrete|regola|promemoria|regle|rappel|important|notitie|regel|let op"
     r"|zasada|notatka|wazne|not|kural|onemli|правило|заметка|важно|заметка себе|规则|規則|备注|注意|重要|ルール|メモ|규칙|메모|중요"
-    r"|قاعدة|ملاحظة|مهم|नियम|नोट|महत्वपूर्ण)s?(?: to self| \w{1,16}){0,3}\s?[:\-\u2013]\s?[\s*]{0,4})?"
+    r"|قاعدة|ملاحظة|مهم|नियम|नोट|महत्वपूर्ण)s?(?: to self| \w{1,16}){0,5}\s?[:\-\u2013]\s?[\s*]{0,4})?"
 )
 _CLAUSE: Final = (
     r"(?:(?:for|when|whenever|if|on|in|with|after|before|during|once|since|as|from|bei|fur|wenn|falls|ab|para|cuando|si|en"

@@ -70,7 +70,7 @@ _PASSWORD_WORDS: Final = (
 _PASSWORD: Final = re.compile(
     rf"(?P<before>(?:{'|'.join(_PASSWORD_WORDS)}|mot de passe)\d?[\"'\]`]{{0,2}}(?: (?:for|für|pour|para|per|voor|для) [^\n:=.,;]{{1,40}}?)?"
     r"(?:\s{0,3}(?:[:=\uff1a]|=>|:=)\s{0,3}|\s{1,3}(?:is|was|ist|war|lautet|est|es|è|é)(?: now| jetzt)?:?\s{1,3}|\s{0,2}(?:は|是|는|은)\s{0,2}|(?<=ь)\s{1,3}[—-]?\s{0,3}))"
-    r"(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,100})(?=(?P=mark))|(?P<value>[^\s\"'`;&]{4,200}))",
+    r"(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,100})(?=(?P=mark))|(?P<value>(?:[^\s\"'`;&]|&(?![\w.-]{1,40}=)){4,200}))",
     re.IGNORECASE,
 )
 _SHORT_PASSWORD: Final = re.compile(
@@ -81,8 +81,19 @@ _OWN_PASSWORD: Final = re.compile(
     r"(?P<before>\b(?:my|our|his|her) [^\n.:;,]{0,40}\bpassword (?:is|was)(?: now)? )(?P<value>[a-z]{6,40})(?=[.!]?(?:$|\s*\n|[.!] ))",
     re.IGNORECASE | re.MULTILINE,
 )
+_ASSIGNED: Final = re.compile(
+    r"(?P<before>(?:client|app|consumer|account|shared|webhook|master|session|cookie)[_ -]?(?:secret|key)[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
+    r"(?P<value>[^\s\"']{8,200})(?=[\"'])",
+    re.IGNORECASE,
+)
+"""In quotation marks, where a secret may be shorter than one that stands bare."""
+_SIGNED: Final = re.compile(r"(?P<before>[?&;](?:sig|signature|x-amz-signature)=)(?P<value>[\w%+/=-]{20,200})", re.IGNORECASE)
+_AWS_SECRET: Final = re.compile(
+    r"(?P<before>\b(?:AKIA|ASIA)[A-Z2-7]{16}\W{1,4}(?:(?:and|with|the|secret|is|key)\W{1,3}){0,4})(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+)
+"""The second half of a pair. Source: IAM's own form of an access key id and its secret of 40 characters."""
 _NAMED: Final = re.compile(
-    r"(?P<before>(?:secret(?:[_ -]?access)?(?:[_ -]?key)?|api[_ -]?key|access[_ -]?key(?:[_ -]?id)?|auth[_ -]?key|private[_ -]?key|signing[_ -]?key"
+    r"(?P<before>(?:(?:account|master|shared)[_ -]?key|secret(?:[_ -]?access)?(?:[_ -]?key)?|api[_ -]?key|access[_ -]?key(?:[_ -]?id)?|auth[_ -]?key|private[_ -]?key|signing[_ -]?key"
     r"|encryption[_ -]?key|credentials?|token|bearer|passwords?|passphrase)(?: for (?:the |my |our )?[\w.-]{1,30}(?: [\w.-]{1,30})?(?= (?:is|was)\b|:))?"
     r"(?:[\s:=>\"'`*,\]]|\b(?:is|was|now|here|to|value|key|be|set)\b){1,24})(?P<value>[\w+/=.~-]{16,400})",
     re.IGNORECASE,
@@ -90,6 +101,9 @@ _NAMED: Final = re.compile(
 _PASSWORD_HINTS: Final = (*_PASSWORD_WORDS, "mot de passe")
 _NAMES: Final = (
     "secret",
+    "account",
+    "master",
+    "shared",
     "api",
     "access",
     "auth",
@@ -156,6 +170,7 @@ def _redact(text: str) -> str:
     if "PRIVATE KEY" in text:
         text = _redact_private_keys(text)
     if any(shape in text for shape in _SHAPES):
+        text = _AWS_SECRET.sub(_replacing("AWS secret", _is_aws_secret), text)
         for kind, pattern in _SHAPED:
             text = pattern.sub(_mark(kind), text)
         text = _PLAIN_SK.sub(_replacing("API key", _is_key), text)
@@ -182,6 +197,10 @@ def _redact_named(text: str) -> str:
         text = _PASSWORD.sub(_replace_password, text)
     if "pass" in lowered or "pw" in lowered or "login" in lowered or "pin code" in lowered:
         text = _SHORT_PASSWORD.sub(_replacing("password", _is_password), text)
+    if "secret" in lowered or "key" in lowered:
+        text = _ASSIGNED.sub(_replacing("secret", _is_password), text)
+    if "sig" in lowered and _LONG.search(text):
+        text = _SIGNED.sub(_replacing("signature", _is_random), text)
     if any(name in lowered for name in _NAMES) and _LONG.search(text):
         text = _NAMED.sub(_replacing("token", _is_random), text)
     return text
@@ -252,6 +271,11 @@ def _is_key(value: str) -> bool:
 def _is_assigned_key(value: str) -> bool:
     """Whether what is assigned to the name of a key is one, and not what stands in a manual for it."""
     return _SHOWN_KEY.search(value) is None and len(set(value)) >= _RANDOM_CHARS
+
+
+def _is_aws_secret(value: str) -> bool:
+    """Whether 40 characters are a secret and no path or hash: they hold small letters, capitals and digits."""
+    return all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
 def _is_random(value: str) -> bool:
