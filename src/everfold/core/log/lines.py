@@ -1,14 +1,15 @@
 """The extract lines of a message, from the texts of its parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from everfold.core.log.messages import DocumentPart, Message, MessageView, ResultPart, TextPart, read_part
+from everfold.core.log.messages import DocumentPart, Message, MessageView, Part, ResultPart, TextPart, read_part
 from everfold.core.primitives.origins import Origin
 from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.others import find_others
 from everfold.core.statements.reading import find_extract_lines
+from everfold.core.statements.reported import only_hands_over
 from everfold.core.statements.segments import Span
 
 
@@ -42,12 +43,18 @@ def holds_foreign(message: Message, start: int, end: int) -> bool:
 
 
 def list_attached(view: MessageView) -> list[Span]:
-    """Where in the text of a message its documents stand."""
+    """Where in the text of a message its documents stand, and a text part behind one that asks for work on it."""
     return [
         (start := view.find_offset(place), start + len(part.text))
         for place, part in enumerate(view.parts)
-        if isinstance(part, DocumentPart) and part.text
+        if isinstance(part, DocumentPart | TextPart) and part.text and _is_foreign(view.parts, place)
     ]
+
+
+def _is_foreign(parts: Sequence[Part], place: int) -> bool:
+    """Whether a part is a document, or what the text part before it hands over."""
+    before = parts[place - 1] if place else None
+    return isinstance(parts[place], DocumentPart) or (isinstance(before, TextPart) and only_hands_over(before.text))
 
 
 def _list_texts(view: MessageView, origin: Origin) -> Iterator[_Text]:

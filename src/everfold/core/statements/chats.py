@@ -47,6 +47,11 @@ _LABELS: Final = list_word_set(
     " matin midi soir nuit mañana mediodía tarde noche desayuno almuerzo cena mattina mezzogiorno sera pranzo ochtend middag avond"
 )
 """What stands before a colon or a time without being who speaks: labels, and the days and hours of a plan."""
+_SPEAKERS: Final = list_word_set(
+    "interviewer candidate interviewee applicant moderator host guest doctor patient teacher student caller agent customer client seller buyer"
+    " operator recruiter manager employee driver waiter lawyer judge witness therapist speaker narrator"
+)
+"""Who speaks in a talk and is no label of a list."""
 _ASKING: Final = frozenset(("q", "a"))
 """One who asks himself, where nobody else speaks."""
 _STAMP: Final = re.compile(rf"^[ \t]*[\[(]?{_DAY}\d{{1,2}}:\d\d", re.MULTILINE)
@@ -109,9 +114,9 @@ def _come_back(names: Sequence[str]) -> bool:
 
 
 def _answer_each_other(lines: Sequence[re.Match[str]]) -> bool:
-    """Whether a name that is bold or has a role comes back behind another one, and what is said is part of a talk."""
+    """Whether a name that is bold, has a role or is one comes back behind another one, and what is said is part of a talk."""
     if not any(_talks(line.string, line.end()) for line in lines):
         return False
-    marked = {_read_name(line) for line in lines if line[4] or line[3]}
+    marked = {_read_name(line) for line in lines if line[4] or line[3] or _read_name(line) in _SPEAKERS}
     turns = [name for name, _ in groupby(map(_read_name, lines))]
     return any(turns.count(name) > 1 for name in marked)

@@ -45,6 +45,13 @@ _SAYING: Final = list_word_set(
     " сказал сказала сказано говорит написал написала написано пишет ответил ответила powiedział powiedziała napisał napisała mówi pisze"
     " säger skrev skriver"
 )
+_PROPOSING: Final = list_word_set(
+    "added adds argued argues begged begs complained complains emphasized emphasizes emphasised emphasises mentioned mentions noted"
+    " ordered quoted recommended recommends reminded reminds reported requested suggested suggests whispered whispers advised advises"
+    " instructed instructs confirmed confirms declared declares urged urges proposed proposes explained explains"
+)
+"""Verbs that things may have behind them too: "Changes requested: ..." tells what the writer wants."""
+_AUXILIARY: Final = list_word_set("has had have just also then again once already later")
 _FRENCH_SAYING: Final = "dit"
 _FRENCH_BEFORE: Final = list_word_set(
     "il elle on a ont ils elles ai m'a nous lui me chef texte page affiche qui patron client"
@@ -55,7 +62,7 @@ _NO_SUBJECT: Final = list_word_set(
     "that as being having so already easier enough here there without wie comme como come zoals как"
 )
 _TOLD: Final = list_word_set("told asked warned texted")
-_BEING: Final = list_word_set("was were am are got been being")
+_BEING: Final = list_word_set("was were am are is be got been being")
 _INVERTED: Final = list_word_set("schrieb sagte meinte schreef zei skrev escribió écrit написал написала")
 """Verbs that may stand before who says it, where a date begins the clause."""
 _TIME: Final = re.compile(r"(?<=\d):(?=\d)")
@@ -86,6 +93,25 @@ _states_laws: Final = re.compile(
 ).fullmatch
 """A clause that only names what others lay down. With more ("Follow their rules:") it is the writer who does, and "the
 rules" are those of his own team as often."""
+_DAYS: Final = (
+    r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Now|Today|Tomorrow|Easter|Christmas)\b"
+)
+_names_sender: Final = re.compile(
+    rf"[\s>*#\-]*From (?!{_DAYS})[A-Z][\w.'-]{{1,20}}(?: (?!{_DAYS})[A-Z][\w.'-]{{1,20}})?\s*"
+).fullmatch
+_names_text: Final = re.compile(
+    r"[\s>*#\-]*(?:(?:customer|client|user|guest|buyer|reader|patient|student)(?:'s)? (?:review|comment|complaint|feedback|message|e-?mail|note)"
+    r"|(?:tool|console|terminal|program|server|shell|compiler|search) (?:output|results?|response)|voicemail|transcript)[\s*]*",
+    re.IGNORECASE,
+).fullmatch
+"""Labels in the singular before a text of others; in the plural they begin a rule about such texts."""
+_TITLED: Final = re.compile(
+    rf"^[ \t]*(?:#{{1,6}} [^\n]{{0,80}}\((?:by|from|von|par|de|di|da|por|van) (?!{_DAYS})[A-Z][^\n()]{{1,30}}\)"
+    r"|\[(?i:file|attachment|attached|document|pasted|anhang|datei)(?: ?:| )[^\]\n]{1,80}\])[ \t]*$",
+    re.MULTILINE,
+)
+"""A heading with an author, or the name of a file in brackets: what stands below is not the writer's."""
 _OWN_END: Final = re.compile(r"\n\n[ \t]*(?:also|and|please|but|i)\b", re.IGNORECASE)
 """How the writer goes on in a paragraph below what others lay down."""
 _WIDE_REPORT: Final = re.compile(
@@ -137,7 +163,7 @@ def list_reported(text: str, quotations: Sequence[Quotation], marked: Sequence[S
         marked: The spans that are told by marks; what is handed over and marked ends where the marks do.
     """
     yield from _list_colons(text, quotations, marked)
-    for at in _list_requests(text):
+    for at in (*_list_requests(text), *(title.end() for title in _TITLED.finditer(text))):
         yield _measure_block(text, at, quotations, marked)
     yield from _list_cited(text, quotations)
 
@@ -151,7 +177,7 @@ def _list_colons(text: str, quotations: Sequence[Quotation], marked: Sequence[Sp
         if at < covered and (covered == len(text) or not _ends_line(text, at)):
             continue
         words = _read_clause(text, mark.start())
-        if reports(words) or hands_over(words) or _heads_reply(text, mark.start()):
+        if reports(words) or hands_over(words) or _heads_other(text, mark.start()):
             stops = stops or _list_stops(text)
             short = 0 if gives_text(words) else _SHORT_WORDS
             span = _measure_report(text, at, quotations, marked, stops, short_words=short)
@@ -183,6 +209,12 @@ def _split_clause(clause: str) -> list[str]:
     return [word.replace("\u2019", "'") for word in _list_words(clause[bound + 1 :].lower())]
 
 
+def _heads_other(text: str, end: int) -> bool:
+    """Whether a colon at a place ends a line's label that names who speaks, or a kind of text that others write."""
+    line = text[max(end - _CLAUSE_CHARS, 0) : end].rpartition("\n")[2]
+    return _names_sender(line) is not None or _names_text(line) is not None or _heads_reply(text, end)
+
+
 def _heads_reply(text: str, end: int) -> bool:
     """Whether a colon at a place ends the head of a reply: an address, and a date with the time or a verb before its name.
 
@@ -202,13 +234,26 @@ def _heads_reply(text: str, end: int) -> bool:
 
 def reports(words: Sequence[str]) -> bool:
     """Whether a clause, given by its words, names somebody else who says what follows."""
-    for at, word in enumerate(words):
-        if (word in _SAYING or (word == _FRENCH_SAYING and at and words[at - 1] in _FRENCH_BEFORE)) and (
-            len(words) - at <= _SAYING_REACH
-            and _is_another(words[max(at - _SELF_REACH, 0) : at], word, words[at + 1 :])
-        ):
-            return True
-    return False
+    return any(
+        _says(words, at)
+        and len(words) - at <= _SAYING_REACH
+        and _is_another(words[max(at - _SELF_REACH, 0) : at], word, words[at + 1 :])
+        for at, word in enumerate(words)
+    )
+
+
+def _says(words: Sequence[str], at: int) -> bool:
+    """Whether a word of a clause is a verb of saying."""
+    word = words[at]
+    if word in _PROPOSING:
+        return _ends_in_person(words[:at])
+    return word in _SAYING or (word == _FRENCH_SAYING and at > 0 and words[at - 1] in _FRENCH_BEFORE)
+
+
+def _ends_in_person(before: Sequence[str]) -> bool:
+    """Whether a person may stand last in some words, verbs beside it left out: neither a plural nor a form of "to be"."""
+    said = [word for word in before if word not in _AUXILIARY]
+    return bool(said) and said[-1] not in _BEING and not (said[-1].endswith("s") and not said[-1].endswith("ss"))
 
 
 def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
@@ -241,6 +286,16 @@ def hands_over(words: Sequence[str]) -> bool:
         or _states_laws(" ".join(words)) is not None
         or words[-1] in _QUOTING
         or words[0] in _QUOTING
+    )
+
+
+def only_hands_over(text: str) -> bool:
+    """Whether a short text is one request for work on what stands behind it, and nothing else."""
+    clause = text.strip().rstrip(".:!?\u3002\uff1a")
+    return (
+        len(clause) <= _CLAUSE_CHARS
+        and not any(map(clause.__contains__, ".!?;:\n"))
+        and hands_over(_list_words(clause.lower()))
     )
 
 

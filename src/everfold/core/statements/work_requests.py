@@ -86,10 +86,10 @@ TEXTS: Final = list_word_set(
     " section excerpt abstract paper comment statement clause speech prompt readme file notice invoice description announcement newsletter blogpost"
     " lyrics quote sms dm memo minutes nachricht brief artikel vertrag rechnung protokoll courriel lettre contrat texte correo mensaje carta"
     " texto artículo contrato documento messaggio lettera testo articolo contratto mensagem artigo bericht tekst письмо письма текст сообщение статью"
-    " статья договор voicemail"
+    " статья договор voicemail whatsapp telegram imessage fax postcard"
 )
 _SUSPECT: Final = list_word_set("phishing spam scam fake legit genuine real safe fraud serious")
-_MEANING: Final = list_word_set("mean say want")
+_MEANING: Final = list_word_set("mean say want make think")
 
 
 def asks_for_work(words: Sequence[str]) -> bool:

@@ -87,7 +87,9 @@ _ASSIGNED: Final = re.compile(
     re.IGNORECASE,
 )
 """In quotation marks, where a secret may be shorter than one that stands bare."""
-_SIGNED: Final = re.compile(r"(?P<before>[?&;](?:sig|signature|x-amz-signature)=)(?P<value>[\w%+/=-]{20,200})", re.IGNORECASE)
+_SIGNED: Final = re.compile(
+    r"(?P<before>[?&;](?:sig|signature|x-amz-signature)=)(?P<value>[\w%+/=-]{20,200})", re.IGNORECASE
+)
 _AWS_SECRET: Final = re.compile(
     r"(?P<before>\b(?:AKIA|ASIA)[A-Z2-7]{16}\W{1,4}(?:(?:and|with|the|secret|is|key)\W{1,3}){0,4})(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 )
@@ -197,6 +199,11 @@ def _redact_named(text: str) -> str:
         text = _PASSWORD.sub(_replace_password, text)
     if "pass" in lowered or "pw" in lowered or "login" in lowered or "pin code" in lowered:
         text = _SHORT_PASSWORD.sub(_replacing("password", _is_password), text)
+    return _redact_keys(text, lowered)
+
+
+def _redact_keys(text: str, lowered: str) -> str:
+    """The same for keys and tokens behind their names."""
     if "secret" in lowered or "key" in lowered:
         text = _ASSIGNED.sub(_replacing("secret", _is_password), text)
     if "sig" in lowered and _LONG.search(text):
