@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import everfold
 from everfold.core.windows.window import Window
+from everfold.integration import Integration
 from everfold.session import Session
 
 MESSAGES_COUNT = 1000
@@ -45,8 +46,9 @@ class Clock:
 
     def watch(self) -> None:
         """Time the engine's calls, also those of other tasks of the same call."""
-        for name in ("append", "lookup", "window", "observe_usage", "configure"):
+        for name in ("append", "window", "observe_usage", "configure"):
             setattr(Session, name, self._timed(getattr(Session, name)))
+        Integration.lookup = self._timed(Integration.lookup)  # type: ignore[method-assign]
         render = Window.render
 
         def timed_render(window: Window, *given: Any, **options: Any) -> Any:

@@ -14,6 +14,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 CLASSES = {
     "Everfold": ("everfold.engine",),
     "Session": ("everfold.session",),
+    "Integration": ("everfold.integration",),
     "Inspection": ("everfold.inspection", "everfold.services.inspection.inspect_session:Inspector"),
     "Admin": ("everfold.admin",),
     "Memory": ("everfold.memory",),

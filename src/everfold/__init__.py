@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from everfold.core.windows.window import Window
     from everfold.engine import Everfold
     from everfold.inspection import Inspection
+    from everfold.integration import Integration
     from everfold.memory import Because, Memory
     from everfold.ports.hooks import Hooks
     from everfold.services.access.api_keys import ApiKeys, MadeApiKey
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         SyncApiKeys,
         SyncEverfold,
         SyncInspection,
+        SyncIntegration,
         SyncMemory,
         SyncMemoryFiles,
         SyncMemoryTools,
@@ -75,6 +77,7 @@ _HOMES = {
     "Event": "everfold.core.observation.events",
     "Hooks": "everfold.ports.hooks",
     "Inspection": "everfold.inspection",
+    "Integration": "everfold.integration",
     "Item": "everfold.core.memory.items",
     "ItemHit": "everfold.services.sessions.search_all",
     "ApiKeys": "everfold.services.access.api_keys",
@@ -98,6 +101,7 @@ _HOMES = {
     "SyncAdmin": "everfold.sync_classes",
     "SyncEverfold": "everfold.sync_classes",
     "SyncInspection": "everfold.sync_classes",
+    "SyncIntegration": "everfold.sync_classes",
     "SyncApiKeys": "everfold.sync_classes",
     "SyncMemory": "everfold.sync_classes",
     "SyncMemoryFiles": "everfold.sync_classes",
@@ -142,6 +146,7 @@ __all__ = [
     "Found",
     "Hooks",
     "Inspection",
+    "Integration",
     "Item",
     "ItemHit",
     "MadeApiKey",
@@ -165,6 +170,7 @@ __all__ = [
     "SyncApiKeys",
     "SyncEverfold",
     "SyncInspection",
+    "SyncIntegration",
     "SyncMemory",
     "SyncMemoryFiles",
     "SyncMemoryTools",

@@ -135,8 +135,9 @@ class Everfold:
             new: Create an empty session that follows the current one, becomes current, and has its settings unless others
                 are given.
             beside: Create an empty session; the current one stays current.
-            create: With False, nothing is written: a new session is stored with its first append, or by `Session.create`,
-                and is in no list before. Two such handles share the session that the first append stores.
+            create: With False, nothing is written: a new session is stored with its first append, or by
+                `Session.integration.create`, and is in no list before. Two such handles share the session that the first
+                append stores.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`

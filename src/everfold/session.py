@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from everfold.core.compaction.folding import Fold
@@ -14,12 +15,9 @@ from everfold.core.log.messages import Message, Role, WireFormat
 from everfold.core.log.responses import group_items
 from everfold.core.log.sdk_objects import SdkObject, require_message, to_wire
 from everfold.core.log.sessions import SessionRecord, SessionSettings
-from everfold.core.log.titles import clean_title
 from everfold.core.primitives.ids import SessionId, require_short
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
-from everfold.core.windows.handing_over import MOST_CHARS, hand_over, hand_recalled
-from everfold.core.windows.parts import list_parts
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
@@ -30,12 +28,11 @@ from everfold.services.forgetting.erase import Erased, erase_message
 from everfold.services.forgetting.retract import Retracted, retract_messages
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.memory_tools import MemoryTools
-from everfold.services.memory.recall import Shown, recall_turn
 from everfold.services.sessions.append import read_incoming
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.open_session import Opener
-from everfold.services.sessions.read import MOST_READ, Page, look_up, read_page, read_range
+from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
 from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
@@ -49,6 +46,7 @@ from everfold.services.turns.take_window import take_window
 
 if TYPE_CHECKING:
     from everfold.inspection import Inspection
+    from everfold.integration import Integration
 
 Wire = Mapping[str, object]
 
@@ -117,19 +115,6 @@ class Session:
         """Whether the session was created for this handle."""
         return self._is_new
 
-    async def create(self) -> bool:
-        """Store this session before the first append; returns whether it was new.
-
-        Needed only if another process uses its id before the first append.
-        """
-        return await self._is_stored() is False and await self._live.create(self._store)
-
-    async def _is_stored(self) -> bool:
-        """Whether anything was appended to it, or it was created, by whichever handle."""
-        if self._live.opening is not None:
-            await self._live.reload(self._store)
-        return self._live.opening is None
-
     @property
     def record(self) -> SessionRecord:
         """Its user, agent, parent and settings."""
@@ -164,20 +149,6 @@ class Session:
         await self._switcher.opener.change_settings(self._live, wanted)
         return not wanted.is_as(before)
 
-    async def set_title(self, title: str) -> str:
-        """Give the session a title for lists, and return it as it is stored; an empty text removes it.
-
-        The title is one line of at most 200 characters; what is not seen is left out. No model is shown it. An erase of a
-        message removes it, since it may tell of the message.
-
-        Raises:
-            InvalidInputError: the title is not a text.
-        """
-        if self._live.opening is None:
-            await self._live.reload(self._store)
-        await self._switcher.opener.set_title(self._live, clean_title(title))
-        return self.record.title
-
     @property
     def inspect(self) -> "Inspection":
         """State, compactions, model calls and traces of this session; retry, cancel and replay."""
@@ -189,6 +160,20 @@ class Session:
             background=self._background,
             clock=self._clock,
             recollector=self._memories.find_recollector(self.record.agent_id),
+        )
+
+    @property
+    def integration(self) -> "Integration":
+        """For programs between a model and this session: create, resume, title, lookup, and texts of what is past."""
+        from everfold.integration import Integration
+
+        return Integration(
+            self._live,
+            store=self._store,
+            clock=self._clock,
+            memories=self._memories,
+            switcher=self._switcher,
+            preview=partial(self.window, preview=True),
         )
 
     async def append(
@@ -249,21 +234,6 @@ class Session:
             overlaps=client_ids is not None,
         )
 
-    async def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
-        """Find sequence numbers by client id or hash; unknown ones are left out.
-
-        Args:
-            client_ids: As they were given to `append`; an erased message keeps its own.
-            hashes: SHA-256 of the stored JSON, in hex, as `Message.content_hash` has it. Of several messages with the
-                same hash it gives the newest.
-
-        Raises:
-            InvalidInputError: more than 1,000 are given.
-        """
-        if not await self._is_stored():
-            return {}
-        return await look_up(self._store, self._live, client_ids=client_ids, hashes=hashes)
-
     async def window(
         self,
         *,
@@ -319,7 +289,7 @@ class Session:
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
         if keep < 1:
             raise InvalidInputError(f"session {self.id}: keep_recent must be at least 1, got {keep}", session=self.id)
-        if not await self._is_stored():
+        if not await self._live.is_stored(self._store):
             return []
         demand = Demand(keep_recent=keep, focus=focus)
         if dry_run:
@@ -342,7 +312,7 @@ class Session:
                 f"session {self.id}: no context source is allowed; add one to [[compaction.context_sources]]",
                 session=self.id,
             )
-        await self.create()
+        await self._live.ensure_stored(self._store)
         return await refresher.refresh(self._live, cause="manual")
 
     async def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
@@ -437,7 +407,7 @@ class Session:
             InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
                 is not before `until`.
         """
-        if not await self._is_stored():
+        if not await self._live.is_stored(self._store):
             return []
         record = self.record
         return await search_messages(
@@ -449,30 +419,6 @@ class Session:
             limit_count=limit,
             only=choose_filter(roles=roles, since=since, until=until),
         )
-
-    async def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
-        """What is past of this session, as one text for the model of another program that has compacted its own context.
-
-        Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
-        """
-        return hand_over(list_parts(await self.window(preview=True)), max_chars=max_chars)
-
-    async def recall_past(self, prompt: str, *, through: int) -> str:
-        """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
-
-        With structured memory also what memory has, and other sessions. Empty where nothing is to be recalled, or
-        `recall.enabled` is off.
-
-        Args:
-            prompt: What the user says next.
-            through: The last message that has left that program's context; 0 for none.
-        """
-        policy = self._memories.policy_of(self.record.agent_id)
-        if not await self._is_stored() or not (through or policy.is_structured):
-            return ""
-        shown = Shown(session=self.record, last_seq=through)
-        block = await recall_turn(self._store, prompt, policy, now=self._clock.now(), shown=shown)
-        return hand_recalled(block.text)
 
     def tools(self, *, only_here: bool = False) -> MemoryTools:
         """Return the tools with which an agent reads and writes memory, and reads past conversations.
@@ -486,7 +432,7 @@ class Session:
 
     async def verify(self) -> Verification:
         """Check all certificates against the stored messages and digests. O(log)."""
-        if not await self._is_stored():
+        if not await self._live.is_stored(self._store):
             return Verification(session=self.id, messages_count=0, compactions_count=0, problems=())
         return await verify_session(self._store, self.record)
 
@@ -498,7 +444,7 @@ class Session:
         Raises:
             NotFoundError: the session has no such message.
         """
-        await self.create()
+        await self._live.ensure_stored(self._store)
         stream = self._stream
         return await erase_message(self._store, self._live, seq, clock=self._clock, stream=stream, actor=actor)
 
@@ -533,9 +479,9 @@ class Session:
             keep_calibration: Keep the calibration; False starts a new one.
 
         Raises:
-            ConflictError: this one is not the current session; `resume` it first.
+            ConflictError: this one is not the current session; `integration.resume` makes it so.
         """
-        await self.create()
+        await self._live.ensure_stored(self._store)
         return self._with(await (self._switcher.new if keep_calibration else self._switcher.reset)(self._live))
 
     async def branch(self, seq: int) -> "Session":
@@ -553,11 +499,6 @@ class Session:
             InvalidInputError: there is no such message, or it lies inside a step.
         """
         return self._with(await self._switcher.rewind(self._live, seq))
-
-    async def resume(self) -> None:
-        """Make this session the current one of its user and agent again."""
-        await self.create()
-        self._live.record = (await self._switcher.resume(self.record)).record
 
     @property
     def _switcher(self) -> Switcher:

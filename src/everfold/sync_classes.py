@@ -40,6 +40,7 @@ from everfold.core.windows.rendering import Provider
 from everfold.core.windows.window import Window
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
 from everfold.inspection import Inspection
+from everfold.integration import Integration
 from everfold.memory import AgentIndex, Because, Memory, TopicIndex
 from everfold.ports.browsing import SessionFigures
 from everfold.ports.leases import LeaseName, LeaseStore
@@ -123,8 +124,9 @@ class SyncEverfold(Opening[Everfold]):
             new: Create an empty session that follows the current one, becomes current, and has its settings unless others
                 are given.
             beside: Create an empty session; the current one stays current.
-            create: With False, nothing is written: a new session is stored with its first append, or by `Session.create`,
-                and is in no list before. Two such handles share the session that the first append stores.
+            create: With False, nothing is written: a new session is stored with its first append, or by
+                `Session.integration.create`, and is in no list before. Two such handles share the session that the first
+                append stores.
 
         Raises:
             InvalidInputError: a name is empty, the limit is not a positive whole number, or more is given beside an `id`
@@ -420,13 +422,6 @@ class SyncSession(Blocking[Session]):
         """Whether the session was created for this handle."""
         return self.wrapped.is_new
 
-    def create(self) -> bool:
-        """Store this session before the first append; returns whether it was new.
-
-        Needed only if another process uses its id before the first append.
-        """
-        return self._call(self.wrapped.create)
-
     @property
     def record(self) -> SessionRecord:
         """Its user, agent, parent and settings."""
@@ -456,21 +451,15 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self.wrapped.configure, system=system, tools=tools, limit=limit)
 
-    def set_title(self, title: str) -> str:
-        """Give the session a title for lists, and return it as it is stored; an empty text removes it.
-
-        The title is one line of at most 200 characters; what is not seen is left out. No model is shown it. An erase of a
-        message removes it, since it may tell of the message.
-
-        Raises:
-            InvalidInputError: the title is not a text.
-        """
-        return self._call(self.wrapped.set_title, title)
-
     @property
     def inspect(self) -> "SyncInspection":
         """State, compactions, model calls and traces of this session; retry, cancel and replay."""
         return SyncInspection(self.wrapped.inspect, self._portal)
+
+    @property
+    def integration(self) -> "SyncIntegration":
+        """For programs between a model and this session: create, resume, title, lookup, and texts of what is past."""
+        return SyncIntegration(self.wrapped.integration, self._portal)
 
     def append(
         self,
@@ -514,19 +503,6 @@ class SyncSession(Blocking[Session]):
             client_ids=client_ids,
             wire_format=wire_format,
         )
-
-    def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
-        """Find sequence numbers by client id or hash; unknown ones are left out.
-
-        Args:
-            client_ids: As they were given to `append`; an erased message keeps its own.
-            hashes: SHA-256 of the stored JSON, in hex, as `Message.content_hash` has it. Of several messages with the
-                same hash it gives the newest.
-
-        Raises:
-            InvalidInputError: more than 1,000 are given.
-        """
-        return self._call(self.wrapped.lookup, client_ids, hashes=hashes)
 
     def window(
         self,
@@ -639,25 +615,6 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self.wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
 
-    def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
-        """What is past of this session, as one text for the model of another program that has compacted its own context.
-
-        Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
-        """
-        return self._call(self.wrapped.hand_over, max_chars=max_chars)
-
-    def recall_past(self, prompt: str, *, through: int) -> str:
-        """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
-
-        With structured memory also what memory has, and other sessions. Empty where nothing is to be recalled, or
-        `recall.enabled` is off.
-
-        Args:
-            prompt: What the user says next.
-            through: The last message that has left that program's context; 0 for none.
-        """
-        return self._call(self.wrapped.recall_past, prompt, through=through)
-
     def tools(self, *, only_here: bool = False) -> "SyncMemoryTools":
         """Return the tools with which an agent reads and writes memory, and reads past conversations.
 
@@ -705,7 +662,7 @@ class SyncSession(Blocking[Session]):
             keep_calibration: Keep the calibration; False starts a new one.
 
         Raises:
-            ConflictError: this one is not the current session; `resume` it first.
+            ConflictError: this one is not the current session; `integration.resume` makes it so.
         """
         return SyncSession(self._call(self.wrapped.new, keep_calibration=keep_calibration), self._portal)
 
@@ -725,9 +682,63 @@ class SyncSession(Blocking[Session]):
         """
         return SyncSession(self._call(self.wrapped.rewind, seq), self._portal)
 
+
+class SyncIntegration(Blocking[Integration]):
+    """`Integration` with methods that block."""
+
+    def create(self) -> bool:
+        """Store this session before the first append; returns whether it was new.
+
+        Needed only if another process uses its id before the first append.
+        """
+        return self._call(self.wrapped.create)
+
     def resume(self) -> None:
         """Make this session the current one of its user and agent again."""
         self._call(self.wrapped.resume)
+
+    def set_title(self, title: str) -> str:
+        """Give the session a title for lists, and return it as it is stored; an empty text removes it.
+
+        The title is one line of at most 200 characters; what is not seen is left out. No model is shown it. An erase of a
+        message removes it, since it may tell of the message.
+
+        Raises:
+            InvalidInputError: the title is not a text.
+        """
+        return self._call(self.wrapped.set_title, title)
+
+    def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
+        """Find sequence numbers by client id or hash; unknown ones are left out.
+
+        Args:
+            client_ids: As they were given to `append`; an erased message keeps its own.
+            hashes: SHA-256 of the stored JSON, in hex, as `Message.content_hash` has it. Of several messages with the
+                same hash it gives the newest.
+
+        Raises:
+            InvalidInputError: more than 1,000 are given.
+        """
+        return self._call(self.wrapped.lookup, client_ids, hashes=hashes)
+
+    def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
+        """What is past of this session, as one text for the model of another program that has compacted its own context.
+
+        Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
+        """
+        return self._call(self.wrapped.hand_over, max_chars=max_chars)
+
+    def recall_past(self, prompt: str, *, through: int) -> str:
+        """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
+
+        With structured memory also what memory has, and other sessions. Empty where nothing is to be recalled, or
+        `recall.enabled` is off.
+
+        Args:
+            prompt: What the user says next.
+            through: The last message that has left that program's context; 0 for none.
+        """
+        return self._call(self.wrapped.recall_past, prompt, through=through)
 
 
 class SyncInspection(Blocking[Inspection]):

@@ -34,6 +34,7 @@ OBJECTS: dict[str, object] = {
     "hands": Hands,
     "agents": Agents,
     "inspect": everfold.Inspection,
+    "integration": everfold.Integration,
     "admin": everfold.Admin,
     **{name: getattr(everfold, name) for name in everfold.__all__},
 }
@@ -80,7 +81,7 @@ def find_unknown_names(code: str) -> Iterator[str]:
         is_setting = f"{owner}.{name}" in KEYS
         if owner in OBJECTS and name not in FILES and not is_setting and not _has(OBJECTS[owner], name):
             yield f"{owner}.{name}"
-    for owner, name in re.findall(r"\.(inspect|admin)\.(\w+)", code):
+    for owner, name in re.findall(r"\.(inspect|integration|admin)\.(\w+)", code):
         if not _has(OBJECTS[owner], name):
             yield f"{owner}.{name}"
 
@@ -159,6 +160,7 @@ def test_no_page_speaks_of_another_release(page: Path) -> None:
         "session.around",
         "await session.page(3)",
         "session.inspect.events()",
+        "session.integration.events()",
         "compaction.force_ratio",
         "MissingError",
         "everfold.core.ledger",

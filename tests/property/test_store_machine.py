@@ -134,7 +134,7 @@ class StoreMachine(RuleBasedStateMachine):
         wires = [{"role": "user", "content": f"Note {name} well."} for name in names]
 
         async def ask(session: Session) -> object:
-            return await session.append(wires, client_ids=names), await session.lookup(names)
+            return await session.append(wires, client_ids=names), await session.integration.lookup(names)
 
         self.in_session(session_id, ask)
 
@@ -191,7 +191,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session_id=sessions)
     def resume(self, session_id: str) -> None:
         """Go back to an older session."""
-        self.in_session(session_id, lambda session: session.resume())
+        self.in_session(session_id, lambda session: session.integration.resume())
 
     @rule(session_id=sessions, share=st.floats(0, 1.1))
     def erase(self, session_id: str, share: float) -> None:

@@ -37,7 +37,15 @@ async def engine() -> AsyncIterator[Everfold]:
 async def list_targets(engine: Everfold) -> list[object]:
     """The objects that a program gets from an engine."""
     session, admin = await engine.session(), engine.admin
-    held = [engine, session, session.inspect, session.tools(), await engine.memory(), await engine.memory_files()]
+    held = [
+        engine,
+        session,
+        session.inspect,
+        session.integration,
+        session.tools(),
+        await engine.memory(),
+        await engine.memory_files(),
+    ]
     return [*held, admin, admin.api_keys, admin.requests, admin.conversations]
 
 
@@ -71,7 +79,7 @@ async def test_every_method_refuses_other_types(engine: Everfold) -> None:
                 assert str(refusal.value).endswith(f"got {value!r}")
                 tried.add(f"{type(target).__name__}.{method_name}({name})")
     assert len(tried) > 150
-    assert {"Session.read(seq)", "Session.search(since)", "Inspection.read_around(after)"} <= tried
+    assert {"Session.read(seq)", "Integration.set_title(title)", "Inspection.read_around(after)"} <= tried
 
 
 async def test_a_text_for_a_number_is_no_damage(engine: Everfold) -> None:

@@ -462,9 +462,9 @@ async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfo
     second = await first.new()
 
     async def resume() -> list[str]:
-        await first.resume()
+        await first.integration.resume()
         trace.take()
-        await second.resume()
+        await second.integration.resume()
         return trace.take()[0]
 
     await resume()  # the store knows both sessions from here on

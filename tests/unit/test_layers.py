@@ -56,7 +56,7 @@ def test_every_room_of_the_design_has_its_place(project: Path) -> None:
     assert (
         rooms
         == (
-            "cli server agents integrations bootstrap demo testing config sections sync_classes sync engine session memory admin inspection adapters services ports core errors"
+            "cli server agents integrations bootstrap demo testing config sections sync_classes sync engine session memory admin inspection integration adapters services ports core errors"
         ).split()
     )
 

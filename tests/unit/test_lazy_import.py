@@ -26,7 +26,7 @@ async def main():
         await session.append({"role": "user", "content": "The kiln is hot."})
         await session.window()
 asyncio.run(main())
-print(*sorted({"everfold.admin", "everfold.inspection", "everfold.services.inspection.replay"} & set(sys.modules)))
+print(*sorted({"everfold.admin", "everfold.inspection", "everfold.integration", "everfold.services.inspection.replay"} & set(sys.modules)))
 """
 
 

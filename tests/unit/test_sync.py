@@ -94,7 +94,7 @@ def test_sessions_and_engine(url: str) -> None:
         branch = session.branch(10)
         assert branch.append(user("on")) == [11]
         assert session.new().append(user("one")) == [1]
-        session.resume()
+        session.integration.resume()
         assert engine.session(limit=4000).id == session.id
         assert engine.session(id=branch.id).inspect.state().last_seq == 11
         assert [fold.report.trigger for fold in session.compact(keep_recent=4)] == ["manual"]
@@ -434,7 +434,7 @@ def test_conversations_block_too(url: str) -> None:
     """What the clients of a gateway hold is read and kept through the sync face."""
     with everfold.open_sync(url) as engine:
         session = engine.session()
-        session.create()
+        session.integration.create()
         kept = ClientMessage(content=b"1" * 16, kind="said", seq=1, chain=b"2" * 16)
         conversations = engine.admin.conversations
         before = conversations.read(session.id).client_list

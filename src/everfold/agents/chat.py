@@ -99,7 +99,7 @@ class Chat:
         other, record = await self._engine.session(id=session_id), self._session.record
         if (other.record.user_id, other.record.agent_id) != (record.user_id, record.agent_id):
             raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
-        await other.resume()
+        await other.integration.resume()
         self._turn_to(await self._find_session())
 
     def _turn_to(self, session: Session) -> None:

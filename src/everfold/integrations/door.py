@@ -223,7 +223,8 @@ class Door(Reach):
         """Those messages whose ids the log does not have."""
         stored: set[str] = set()
         for at in range(0, len(given), MOST_READ):
-            stored |= (await self.session.lookup([message.id for message in given[at : at + MOST_READ]])).keys()
+            ids = [message.id for message in given[at : at + MOST_READ]]
+            stored |= (await self.session.integration.lookup(ids)).keys()
         return [message for message in given if message.id not in stored]
 
     async def _append(self, given: Sequence[Given]) -> list[int]:

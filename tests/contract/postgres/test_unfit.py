@@ -65,7 +65,7 @@ async def test_texts_of_every_character_are_stored_whatever_the_client_s_encodin
     async with everfold.open(database_url) as engine:
         session = await engine.session(user="東京", session_key="東京")
         await session.append(user(TEXT))
-        await session.set_title("東京")
+        await session.integration.set_title("東京")
         assert [hit.seq for hit in await session.search("東京")] == [1]
         assert (await session.messages())[0].view.text == TEXT
         assert (await engine.session(user="東京", session_key="東京")).id == session.id

@@ -297,7 +297,7 @@ async def test_the_file_holds_nothing_of_it(tmp_path: Path) -> None:
     seqs += await session.append(
         [user(f"Remember: always greet the {NEEDLE}. " * 9), assistant(f"Hail the {NEEDLE}! " * 20)]
     )
-    await session.set_title(f"All about the {NEEDLE}")
+    await session.integration.set_title(f"All about the {NEEDLE}")
     assert [one.kind for one in await open_engine(opened).admin.verify_erased(words=[NEEDLE])].count("title") == 1
     assert (await open_engine(other).session()).id == session.id
     packed = list_packed(path)

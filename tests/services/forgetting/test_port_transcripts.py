@@ -104,7 +104,7 @@ async def test_titles_come_back(engine: Everfold) -> None:
     """An imported session has its title, cleaned again, and a document of an older release has sessions without."""
     session = await engine.session(user="ada")
     await session.append(user("Hi."))
-    await session.set_title("Berths in October")
+    await session.integration.set_title("Berths in October")
     document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
     kept = document["transcripts"][0]
     for title in ("Berths in October", "Berths\u202e in\nOctober"):

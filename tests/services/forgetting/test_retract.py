@@ -209,9 +209,9 @@ async def test_a_repeated_append_does_not_bring_it_back(engine: Everfold) -> Non
     await session.retract()
     assert await session.append([user("Hello."), assistant("Hi.")], client_ids=["a", "b"]) == [1, 2]
     assert [message.seq for message in await session.messages()] == [1]
-    assert await session.lookup(["b"], hashes=[second.content_hash]) == {"b": 2}
+    assert await session.integration.lookup(["b"], hashes=[second.content_hash]) == {"b": 2}
     assert await session.append(assistant("Hi."), client_id="c") == [3]
-    assert await session.lookup(hashes=[second.content_hash]) == {second.content_hash: 3}
+    assert await session.integration.lookup(hashes=[second.content_hash]) == {second.content_hash: 3}
 
 
 async def test_retracted_messages_come_back_as_such(engine: Everfold) -> None:

@@ -178,15 +178,15 @@ async def test_look_up(engine: Everfold) -> None:
     session = await engine.session()
     await session.append([user("one"), assistant("two"), user("one")], client_ids=["a", None, "c"])
     one, two, _ = [message.content_hash for message in await session.messages(1, 3)]
-    assert await session.lookup(["c", "x", "a"]) == {"a": 1, "c": 3}
-    assert await session.lookup(["a"], hashes=[one, two, "0" * 64]) == {"a": 1, one: 3, two: 2}
+    assert await session.integration.lookup(["c", "x", "a"]) == {"a": 1, "c": 3}
+    assert await session.integration.lookup(["a"], hashes=[one, two, "0" * 64]) == {"a": 1, one: 3, two: 2}
     await session.erase(3)
-    assert await session.lookup(["c"], hashes=[one, two]) == {"c": 3, one: 1, two: 2}
-    assert await session.lookup() == {}
+    assert await session.integration.lookup(["c"], hashes=[one, two]) == {"c": 3, one: 1, two: 2}
+    assert await session.integration.lookup() == {}
     with pytest.raises(InvalidInputError, match="is not a message hash"):
-        await session.lookup(hashes=["a"])
+        await session.integration.lookup(hashes=["a"])
     with pytest.raises(InvalidInputError, match="at most 1000"):
-        await session.lookup([str(number) for number in range(1001)])
+        await session.integration.lookup([str(number) for number in range(1001)])
 
 
 async def test_client_id_across_a_branch(engine: Everfold) -> None:

@@ -107,7 +107,7 @@ async def test_resuming_shows_what_was_folded(url: str, tmp_path: Path) -> None:
         before = await first.window()
         second = await first.new()
         assert (await second.window()).report.compacted_through == 0
-        await first.resume()
+        await first.integration.resume()
         again = await engine.session(limit=LIMIT)
         assert again.id == first.id
         assert words_of(await again.window()) == words_of(before)

@@ -59,11 +59,11 @@ async def test_resume(engine: Everfold) -> None:
     """Resuming an older session makes it the current one, and only it."""
     first = await engine.session()
     second = await first.new()
-    await first.resume()
+    await first.integration.resume()
     assert (await engine.session()).id == first.id
     current = [record.id for record in await engine.list_sessions() if record.is_current]
     assert current == [first.id]
-    await second.resume()
+    await second.integration.resume()
     assert (await engine.session()).id == second.id
 
 
@@ -255,7 +255,7 @@ async def test_new_of_what_is_not_current(engine: Everfold) -> None:
             await session.new(keep_calibration=keep)
     assert (await engine.session()).id == second.id
     assert len(await engine.list_sessions()) == 2
-    await session.resume()
+    await session.integration.resume()
     third = await session.new()
     assert third.record.parent_id == session.id
     assert (await engine.session()).id == third.id
@@ -335,7 +335,7 @@ async def test_what_follows_a_session_keeps_its_key(engine: Everfold) -> None:
         assert session.record.session_key == "inbox"
     assert third.record.parent_id == second.id
     assert third.settings.limit_tokens == LIMIT
-    await first.resume()
+    await first.integration.resume()
     current = [record.id for record in await engine.list_sessions() if record.is_current]
     assert current == [bare.id, first.id]
     assert (await engine.session(session_key="inbox")).id == first.id
@@ -378,7 +378,7 @@ async def test_opening_can_write_nothing(engine: Everfold) -> None:
     assert (await session.window(preview=True)).report.last_seq == 0
     assert await session.messages() == []
     assert await session.search("anything") == []
-    assert await session.lookup(["a"]) == {}
+    assert await session.integration.lookup(["a"]) == {}
     assert await session.compact() == []
     assert (await session.verify()).is_sound
     assert (await session.inspect.state()).last_seq == 0
@@ -422,8 +422,8 @@ async def test_a_refused_first_append_stores_nothing(engine: Everfold) -> None:
 async def test_a_session_can_be_created_at_once(engine: Everfold) -> None:
     """`create` stores a session that waits, once; whatever follows a session that waits creates it."""
     session = await engine.session(user="ada", create=False)
-    assert await session.create()
-    assert not await session.create()
+    assert await session.integration.create()
+    assert not await session.integration.create()
     assert (await engine.session(id=session.id)).record == session.record
     other = await engine.session(user="ben", create=False)
     following = await other.new()

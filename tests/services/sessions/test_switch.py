@@ -84,12 +84,12 @@ async def test_branch_rewind_and_resume(engine: Everfold, plugin: Hearing) -> No
     assert isinstance(switched, SessionSwitch)
     assert switched.is_rewound
     plugin.heard.clear()
-    await branch.resume()
+    await branch.integration.resume()
     assert switches(plugin) == [
         ("end resume", rewound.id, None, None),
         ("switch resume", branch.id, first.id, rewound.id),
     ]
-    await branch.resume()
+    await branch.integration.resume()
     assert len(plugin.heard) == 2
 
 
@@ -213,7 +213,7 @@ async def test_the_feed_tells_of_switches(url: str) -> None:
         compactions = opened.events()
         first = await opened.session()
         second = await first.new()
-        await first.resume()
+        await first.integration.resume()
     assert [it async for it in compactions] == [
         SessionSwitched(session_id=first.id, parent_id=None, previous_id=None, cause="open"),
         SessionSwitched(session_id=second.id, parent_id=first.id, previous_id=first.id, cause="new"),

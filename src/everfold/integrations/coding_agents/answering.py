@@ -143,12 +143,12 @@ class Answering:
         prompt, session = event.get("prompt"), await self._find_session(talk)
         if not isinstance(prompt, str) or session is None or talk.taken is None:
             return ""
-        return await session.recall_past(prompt, through=talk.taken.left_seq)
+        return await session.integration.recall_past(prompt, through=talk.taken.left_seq)
 
     async def _hand_over(self, talk: _Talk, event: Event) -> str:
         """The past as one text. A client that is resumed, or that asks twice for one start, has it already."""
         session = await self._find_session(talk)
-        text = "" if session is None else await session.hand_over()
+        text = "" if session is None else await session.integration.hand_over()
         is_soon = time.monotonic() - talk.handed_at < SOON_SECS
         is_known = text == talk.handed and (is_soon or event.get("source") == "resume") and not _asks_again(event)
         if is_known:

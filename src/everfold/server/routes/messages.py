@@ -71,7 +71,7 @@ async def list_messages(opened: OfSession, asked: Annotated[AskedMessages, Query
 @router.get("/api/sessions/{session}/lookup", response_model=LookupSchema)
 async def look_up_messages(opened: OfSession, asked: Annotated[AskedLookup, Query()]) -> Fields:
     """Find messages by their client ids or by the SHA-256 of their stored JSON; unknown ones are left out."""
-    return {"seqs": await opened.lookup(asked.client_id, hashes=asked.hash)}
+    return {"seqs": await opened.integration.lookup(asked.client_id, hashes=asked.hash)}
 
 
 @router.get("/api/sessions/{session}/messages/{seq}", response_model=MessageDetailSchema)

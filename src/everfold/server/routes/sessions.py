@@ -121,7 +121,7 @@ async def get_session(runtime: Context, opened: OfSession) -> ShownSession:
 async def configure_session(runtime: Context, opened: OfSession, change: SessionChange) -> ShownSession:
     """Change the limit, the system prompt, the tools or the title; only another prompt or other tools are a cache break."""
     if change.title is not None:
-        await opened.set_title(change.title)
+        await opened.integration.set_title(change.title)
     await opened.configure(limit=change.limit, system=change.system, tools=change.tools)  # type: ignore[arg-type]  # parsed from JSON
     return await get_session(runtime, opened)
 
@@ -152,7 +152,7 @@ async def reset_session(opened: OfSession) -> BrowsedSession:
 @router.post("/api/sessions/{session}/resume", response_model=SessionSchema)
 async def resume_session(opened: OfSession) -> BrowsedSession:
     """Make this session the current one of its user and agent again."""
-    await opened.resume()
+    await opened.integration.resume()
     return list_opened(opened)
 
 

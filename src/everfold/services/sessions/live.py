@@ -135,6 +135,16 @@ class LiveSession:
             self.record, self.state, self.opening, self.known_room = found, SessionState(), None, None
         return found is not None
 
+    async def is_stored(self, store: Store) -> bool:
+        """Whether anything was appended to it, or it was created, by whichever handle."""
+        if self.opening is not None:
+            await self.reload(store)
+        return self.opening is None
+
+    async def ensure_stored(self, store: Store) -> bool:
+        """Store the session where no handle has; returns whether this one did. Errors as `create`."""
+        return not await self.is_stored(store) and await self.create(store)
+
     async def create(self, store: Store) -> bool:
         """Store a session that is not stored yet, or become the one in its place; whether this handle stored it.
 
