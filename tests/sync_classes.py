@@ -29,11 +29,11 @@ CLASSES = {
 }
 """Each class that blocks, with the modules that its methods come from."""
 
-FIELDS = {"Admin": {"api_keys": "ApiKeys"}, "Memory": {"user_id": "UserId"}}
-"""Attributes that are no properties."""
+OPENED = frozenset({"Everfold"})
+"""The classes that are opened."""
 
-OPENED = {"Everfold": frozenset({"start", "close"})}
-"""The classes that are opened, with the methods that `everfold.sync.Opening` stands for."""
+LEFT_OUT = {"Everfold": frozenset({"start", "close"}), "Admin": frozenset({"stream", "users"})}
+"""What `everfold.sync.Opening` stands for, and what only a server on the engine's own thread uses."""
 
 HEAD = '''"""The classes of the sync face. Written by `make api` from the async classes: change those, and run it."""
 
@@ -64,12 +64,9 @@ def _write_class(name: str, homes: dict[str, str]) -> Iterator[str]:
     sources = [_read_class(name, source) for source in CLASSES[name]]
     yield f"class Sync{name}({'Opening' if name in OPENED else 'Blocking'}[{name}]):"
     yield _quote(f"`{name}` with methods that block.") + "\n"
-    for attribute, kind in FIELDS.get(name, {}).items():
-        homes[kind] = homes.get(kind) or sources[0][0].homes[kind]
-        yield _write_property(attribute, kind, f"See `{name}`.")
     for source, cls in sources:
         for method in cls.body:
-            if _is_public(method) and method.name not in OPENED.get(name, ()):
+            if _is_public(method) and method.name not in LEFT_OUT.get(name, ()):
                 homes |= _find_homes(source, method)
                 yield _write_method(method)
 
@@ -107,7 +104,7 @@ def _write_method(method: Function) -> str:
     text = ast.get_docstring(method, clean=True) or ""
     if any(isinstance(it, ast.Name) and it.id == "property" for it in method.decorator_list):
         return _write_property(method.name, returns, text)
-    given = ", ".join([f"self.wrapped.{method.name}", *_pass_on(method.args)])
+    given = ", ".join([f"self._wrapped.{method.name}", *_pass_on(method.args)])
     called = f"self._{'call' if isinstance(method, ast.AsyncFunctionDef) else 'run'}({given})"
     if returns.startswith("AsyncIterator["):
         item = returns.removeprefix("AsyncIterator[").removesuffix("]")
@@ -117,7 +114,7 @@ def _write_method(method: Function) -> str:
 
 
 def _write_property(name: str, kind: str, text: str) -> str:
-    return "    @property\n" + _write_function(name, "self", kind, text, f"self.wrapped.{name}")
+    return "    @property\n" + _write_function(name, "self", kind, text, f"self._wrapped.{name}")
 
 
 def _write_function(name: str, arguments: str, returns: str, text: str, called: str) -> str:

@@ -32,7 +32,7 @@ from everfold.services.sessions.conversations import Conversations
 from everfold.services.sessions.open_session import Defaults
 from everfold.services.sessions.search import choose_filter
 from everfold.services.sessions.search_users import SearchedUsers, search_users
-from everfold.services.telling.tally import Tally
+from everfold.services.telling.stream import Stream
 from everfold.services.turns.agent_memory import Memories
 from everfold.services.turns.background import Background
 from everfold.services.turns.do_job import do_job
@@ -65,38 +65,70 @@ MOST_PREVIEW_BYTES = 64_000
 
 
 @checked
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Admin:
     """API keys, lists over all users, pending work, and checks of the store. Get one from `Everfold.admin`."""
 
-    store: Store
-    clock: Clock
-    users: Users
-    api_keys: ApiKeys
-    memories: Memories
-    background: Background
-    defaults: Defaults
-    tally: Tally
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        users: Users,
+        api_keys: ApiKeys,
+        memories: Memories,
+        background: Background,
+        defaults: Defaults,
+        stream: Stream,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._users = users
+        self._api_keys = api_keys
+        self._memories = memories
+        self._background = background
+        self._defaults = defaults
+        self._stream = stream
+
+    @property
+    def users(self) -> Users:
+        """The users of the store, with their names and bindings."""
+        return self._users
+
+    @property
+    def api_keys(self) -> ApiKeys:
+        """The API keys of the store: make, list, check and revoke them."""
+        return self._api_keys
+
+    @property
+    def stream(self) -> Stream:
+        """Where the engine publishes its events, for a server that tells them to others."""
+        return self._stream
+
+    @property
+    def is_working(self) -> bool:
+        """Whether this process does jobs as a worker, and its job queue can be reached."""
+        queue = self._background.queue
+        return queue is not None and queue.is_working
 
     @property
     def requests(self) -> Requests:
         """The writes with an idempotency key, and their responses."""
-        return Requests(store=self.store, clock=self.clock)
+        return Requests(store=self._store, clock=self._clock)
 
     @property
     def conversations(self) -> Conversations:
         """What clients of a gateway hold of sessions."""
-        return Conversations(store=self.store, memory=self.store)
+        return Conversations(store=self._store, memory=self._store)
 
     @property
     def usage(self) -> UsageStore:
         """The record of model calls, for programs that call models beside the engine."""
-        return self.store
+        return self._store
 
     @property
     def leases(self) -> LeaseStore:
         """The leases on pieces of work, over all processes of the store."""
-        return self.store
+        return self._store
 
     async def get_record(self, session_id: str) -> SessionRecord:
         """Return the record of a session.
@@ -104,7 +136,7 @@ class Admin:
         Raises:
             NotFoundError: there is none.
         """
-        return await self.store.get_session(SessionId(session_id))
+        return await self._store.get_session(SessionId(session_id))
 
     async def get_compaction(self, compaction_id: str) -> Compaction:
         """Return a compaction by its id.
@@ -112,7 +144,7 @@ class Admin:
         Raises:
             NotFoundError: there is none.
         """
-        return await self.store.get_compaction(CompactionId(compaction_id))
+        return await self._store.get_compaction(CompactionId(compaction_id))
 
     async def browse_sessions(
         self,
@@ -146,7 +178,7 @@ class Admin:
         """
         only = SessionFilter(since=since, until=until, title=clean_title(title))
         if newest_first:
-            records = await self.store.list_newest_sessions(
+            records = await self._store.list_newest_sessions(
                 user_id=None if user is None else await self.users.read_id(user),
                 agent_id=None if agent is None else parse_agent(agent),
                 before=None if after is None else SessionId(after),
@@ -154,14 +186,14 @@ class Admin:
                 only=only,
             )
         else:
-            records = await self.store.list_sessions(
+            records = await self._store.list_sessions(
                 user_id=None if user is None else await self.users.read_id(user),
                 agent_id=None if agent is None else parse_agent(agent),
                 after=None if after is None else SessionId(after),
                 limit_count=require_page_size(limit),
                 only=only,
             )
-        figures = await self.store.read_figures([record.id for record in records])
+        figures = await self._store.read_figures([record.id for record in records])
         said = await self._read_words(records) if words else {}
         return [
             BrowsedSession(record=record, figures=figures[record.id], words=said.get(record.id))
@@ -171,11 +203,11 @@ class Admin:
 
     async def read_words(self, session_id: str) -> SessionWords | None:
         """The title and the preview of a session; None where it is not known."""
-        record = await self.store.get_session(SessionId(session_id))
+        record = await self._store.get_session(SessionId(session_id))
         return (await self._read_words([record])).get(record.id)
 
     async def _read_words(self, records: Sequence[SessionRecord]) -> dict[SessionId, SessionWords]:
-        found = await self.store.read_ends([record.id for record in records], most_bytes=MOST_PREVIEW_BYTES)
+        found = await self._store.read_ends([record.id for record in records], most_bytes=MOST_PREVIEW_BYTES)
         return {
             record.id: SessionWords(
                 title=record.title or make_title(ends.first), preview=make_preview(ends.newest or ends.asked)
@@ -214,7 +246,7 @@ class Admin:
             NotFoundError: no user has the id `after`.
         """
         return await search_users(
-            self.store,
+            self._store,
             self.users,
             question,
             after=None if after is None else UserId(after),
@@ -225,40 +257,40 @@ class Admin:
 
     async def list_agents(self) -> list[AgentId]:
         """List every agent with a session, by name, configured or not."""
-        return await self.store.list_agents()
+        return await self._store.list_agents()
 
     async def count_work(self) -> WorkCounts:
         """Count what is in the store, over all users, and what is pending."""
-        return await self.store.count_work()
+        return await self._store.count_work()
 
     async def unfinished(self, *, limit: int = 100) -> list[Compaction]:
         """List compactions that have not ended, over all users, oldest first."""
-        return await self.store.list_unfinished(limit_count=require_page_size(limit))
+        return await self._store.list_unfinished(limit_count=require_page_size(limit))
 
     async def degraded(self, *, limit: int = 100) -> list[Compaction]:
         """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
-        return await self.store.list_degraded(limit_count=require_page_size(limit))
+        return await self._store.list_degraded(limit_count=require_page_size(limit))
 
     async def list_activity(self, *, since: date) -> list[DayActivity]:
         """The figures of each day from one on, those of this process up to now among them; rising."""
-        await self.tally.keep(self.store, self.clock)
-        return await self.store.list_activity(since=since)
+        await self._stream.tally.keep(self._store, self._clock)
+        return await self._store.list_activity(since=since)
 
     async def sum_activity(self) -> Activity:
         """The figures of all days together."""
-        return await self.store.sum_activity()
+        return await self._store.sum_activity()
 
     async def spent_today(self) -> list[Spend]:
         """The cost of model calls since midnight UTC, by model and purpose."""
-        return await self.store.sum_spend(since=start_of_day(self.clock.now()))
+        return await self._store.sum_spend(since=start_of_day(self._clock.now()))
 
     async def check_store(self) -> list[str]:
         """Check the store's files, and return the problems; empty when there are none."""
-        return await self.store.check_integrity()
+        return await self._store.check_integrity()
 
     async def count_jobs(self) -> dict[str, int]:
         """Count the jobs that wait for workers (`todo`) and run (`doing`); empty without workers."""
-        return {} if self.background.queue is None else await self.background.queue.count()
+        return {} if self._background.queue is None else await self._background.queue.count()
 
     async def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
         """Run as a worker of this store until cancelled.
@@ -271,8 +303,8 @@ class Admin:
         Raises:
             InvalidInputError: the engine was opened without `workers.enabled`.
         """
-        await self.background.work(
-            partial(do_job, self.background, self.memories),
+        await self._background.work(
+            partial(do_job, self._background, self._memories),
             concurrency=concurrency,
             heartbeat_secs=heartbeat_secs,
             drain_secs=drain_secs,
@@ -283,7 +315,7 @@ class Admin:
 
         Erases do this themselves; a pending one is completed by this, or by the next recovery.
         """
-        return await self.store.finish_erasing()
+        return await self._store.finish_erasing()
 
     async def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
         """List every place where one of the words can still be read of a user; empty when they are gone.
@@ -295,7 +327,7 @@ class Admin:
         """
         if isinstance(words, str):
             raise InvalidInputError(f"words must be a list of texts, got the text {words!r}")
-        return await prove_absent(self.store, await self.users.read_id(user), words)
+        return await prove_absent(self._store, await self.users.read_id(user), words)
 
     def take_policies(
         self,
@@ -305,7 +337,7 @@ class Admin:
         has_memory: bool,
     ) -> None:
         """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
-        self.defaults.settings_of = settings_of
-        self.memories.take_policies(memory_policy_of)
+        self._defaults.settings_of = settings_of
+        self._memories.take_policies(memory_policy_of)
         if has_memory:
-            self.background.dream_too()
+            self._background.dream_too()

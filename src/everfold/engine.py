@@ -100,7 +100,7 @@ class Everfold:
             memories=self._memories,
             background=self._background,
             defaults=self._defaults,
-            tally=self._stream.tally,
+            stream=self._stream,
         )
 
     @refuse_old_names(key="session_key")

@@ -1,7 +1,6 @@
 """The Inspection handle: what an operator does with one session, and no turn needs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from everfold.core.compaction.planning import list_noted
 from everfold.core.compaction.record import Compaction
@@ -15,6 +14,7 @@ from everfold.core.primitives.ids import CompactionId
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.text.frames import continuity_note
 from everfold.core.windows.rendering import Provider
+from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.check_arguments import checked
 from everfold.services.inspection.inspect_session import Inspector, LogStrips
@@ -25,28 +25,35 @@ from everfold.services.memory.explain_recall import RecallExplained, explain_rec
 from everfold.services.memory.recollect import Recollector, list_shown
 from everfold.services.sessions.import_transcript import read_messages
 from everfold.services.sessions.list_compactions import find_own_compaction
+from everfold.services.sessions.live import LiveSession
 from everfold.services.turns.background import Background
 
 
 @checked
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection(Inspector):
     """One session for operators: its state, compactions and calls, with retry, cancel and replay.
 
     Get one from `Session.inspect`.
-
-    Attributes:
-        recollector: Shows recall or memory in a replay's windows, as in the session's own; None where both are off.
     """
 
-    background: Background
-    clock: Clock
-    recollector: Recollector | None = None
+    def __init__(
+        self,
+        *,
+        store: Store,
+        live: LiveSession,
+        background: Background,
+        clock: Clock,
+        recollector: Recollector | None = None,
+    ) -> None:
+        super().__init__(store=store, live=live)
+        self._background = background
+        self._clock = clock
+        self._recollector = recollector  # for a replay's windows, as for the session's own; None where recall is off
 
     @property
     def calibration(self) -> Calibration:
         """The calibration as it was when the session was last read."""
-        return self.live.state.calibration
+        return self._live.state.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
         """The parts of the context limit, or of a lower one, in the provider's tokens.
@@ -54,12 +61,12 @@ class Inspection(Inspector):
         Raises:
             InvalidInputError: the limit is not a positive whole number.
         """
-        return self.live.budget(limit).count(self.calibration)
+        return self._live.budget(limit).count(self.calibration)
 
     async def state(self) -> SessionState:
         """The state of the session, read now."""
-        await self.live.reload(self.store)
-        return self.live.state
+        await self._live.reload(self._store)
+        return self._live.state
 
     async def explain_recall(self, question: str) -> RecallExplained:
         """Tell which messages recall would bring into the next window for a question, and why not the others.
@@ -67,31 +74,31 @@ class Inspection(Inspector):
         Args:
             question: What the user would say next.
         """
-        await self.live.reload(self.store)
-        policy = self.recollector.policy if self.recollector is not None else None
+        await self._live.reload(self._store)
+        policy = self._recollector.policy if self._recollector is not None else None
         return await explain_recall(
-            self.store,
+            self._store,
             question,
             policy,
-            shown=await list_shown(self.store, self.live),
-            now=self.clock.now(),
-            has_folded=any(shown.digest_id for shown in self.live.layout.ranges),
+            shown=await list_shown(self._store, self._live),
+            now=self._clock.now(),
+            has_folded=any(shown.digest_id for shown in self._live.layout.ranges),
         )
 
     async def note(self) -> str:
         """The continuity note of the next turn; empty when no digest is being written."""
-        await self.live.reload(self.store)
-        noted = list_noted(self.live.state.awaited, self.live.layout)
+        await self._live.reload(self._store)
+        noted = list_noted(self._live.state.awaited, self._live.layout)
         return continuity_note([(one.first_seq, one.last_seq) for one in noted])
 
     async def hurry(self) -> None:
         """Stop an append that waits for context sources; late answers join the next turn."""
-        if (refresher := self.background.worker.refresher) is not None:
-            refresher.hurry(self.live.record.id)
+        if (refresher := self._background.worker.refresher) is not None:
+            refresher.hurry(self._live.record.id)
 
     async def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
-        return await trace_session(self.store, self.live)
+        return await trace_session(self._store, self._live)
 
     async def preview_strips(self, *, limit: int) -> LogStrips:
         """The log as a lower context limit would fold it, as one strip. Nothing is written, and no model is called.
@@ -100,13 +107,13 @@ class Inspection(Inspector):
             InvalidInputError: the limit is no positive whole number.
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
-        strip = await preview_strip(self.store, self.live, self.background.worker, limit_tokens=limit)
-        return LogStrips(last_seq=self.live.state.last_seq, strips=(strip,))
+        strip = await preview_strip(self._store, self._live, self._background.worker, limit_tokens=limit)
+        return LogStrips(last_seq=self._live.state.last_seq, strips=(strip,))
 
     async def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
         """The compactions of this session, oldest first."""
-        return await self.store.list_compactions(
-            self.live.record.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit)
+        return await self._store.list_compactions(
+            self._live.record.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit)
         )
 
     async def calls(
@@ -122,8 +129,8 @@ class Inspection(Inspector):
         Raises:
             NotFoundError: no call has the id `after`.
         """
-        record = self.live.record
-        return await self.store.list_calls(
+        record = self._live.record
+        return await self._store.list_calls(
             user_id=record.user_id,
             session_id=record.id if compaction is None else None,
             compaction_id=None if compaction is None else CompactionId(compaction),
@@ -139,11 +146,11 @@ class Inspection(Inspector):
             ConflictError: it is not degraded, was begun by another session, or its range has joined the rollup
                 since.
         """
-        await find_own_compaction(self.store, self.live.record, compaction_id)
-        worker = self.background.worker
-        await worker.compactor(self.live).committer.reopen(compaction_id)
-        await worker.work(self.live)
-        return await self.store.get_compaction(CompactionId(compaction_id))
+        await find_own_compaction(self._store, self._live.record, compaction_id)
+        worker = self._background.worker
+        await worker.compactor(self._live).committer.reopen(compaction_id)
+        await worker.work(self._live)
+        return await self._store.get_compaction(CompactionId(compaction_id))
 
     async def cancel(self, compaction_id: str) -> list[CompactionId]:
         """Cancel a pending compaction and those after it. No message was removed.
@@ -152,8 +159,8 @@ class Inspection(Inspector):
             NotFoundError: the session's log has no such compaction.
             ConflictError: it is not held: it has ended, or its digest is shown already.
         """
-        await find_own_compaction(self.store, self.live.record, compaction_id)
-        return await self.background.worker.compactor(self.live).committer.cancel(compaction_id)
+        await find_own_compaction(self._store, self._live.record, compaction_id)
+        return await self._background.worker.compactor(self._live).committer.cancel(compaction_id)
 
     def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> Replay:
         """Replay a transcript into this session message by message, and measure the result.
@@ -165,10 +172,10 @@ class Inspection(Inspector):
         """
         require_choice("provider", provider, Provider)
         return Replay(
-            self.store,
-            self.live,
-            self.background,
-            read_messages(messages, now=self.clock.now()),
+            self._store,
+            self._live,
+            self._background,
+            read_messages(messages, now=self._clock.now()),
             provider=provider,
-            recollector=self.recollector,
+            recollector=self._recollector,
         )

@@ -77,7 +77,12 @@ class Memory:
         self._writer = writer
         self._agent_id = agent_id
         self._scope: AgentId | None = None if is_owner else agent_id
-        self.user_id = user_id
+        self._user_id = user_id
+
+    @property
+    def user_id(self) -> UserId:
+        """The id of the user whose memory it is."""
+        return self._user_id
 
     async def version(self) -> MemoryVersion:
         """The version of memory: a revision that every change raises, and an epoch that every erase raises."""

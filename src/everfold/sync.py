@@ -102,7 +102,7 @@ class Blocking(Generic[T]):
         self._opened: tuple[T, Portal] | None = (wrapped, portal)
 
     @property
-    def wrapped(self) -> T:
+    def _wrapped(self) -> T:
         """The object of the async face."""
         return self._require_open()[0]
 

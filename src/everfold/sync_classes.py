@@ -90,7 +90,7 @@ class SyncEverfold(Opening[Everfold]):
     @property
     def admin(self) -> "SyncAdmin":
         """Operations over the whole store: API keys, lists over all users, pending work, and checks."""
-        return SyncAdmin(self.wrapped.admin, self._portal)
+        return SyncAdmin(self._wrapped.admin, self._portal)
 
     @refuse_old_names(key="session_key")
     def session(
@@ -136,7 +136,7 @@ class SyncEverfold(Opening[Everfold]):
         """
         return SyncSession(
             self._call(
-                self.wrapped.session,
+                self._wrapped.session,
                 user=user,
                 agent=agent,
                 session_key=session_key,
@@ -160,7 +160,9 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
             BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
         """
-        return self._iterate(self._run(self.wrapped.import_transcript, transcript, user=user, agent=agent, limit=limit))
+        return self._iterate(
+            self._run(self._wrapped.import_transcript, transcript, user=user, agent=agent, limit=limit)
+        )
 
     def follow_transcript(
         self,
@@ -189,7 +191,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: a name is empty, or the limit is not a positive whole number.
         """
         return self._call(
-            self.wrapped.follow_transcript,
+            self._wrapped.follow_transcript,
             transcript,
             client=client,
             conversation=conversation,
@@ -202,13 +204,13 @@ class SyncEverfold(Opening[Everfold]):
         self, *, user: str = DEFAULT_USER, agent: str = DEFAULT_AGENT
     ) -> list[tuple[str, FollowedTranscript]]:
         """The transcripts that are followed for a user and an agent, each with the session key that it is followed under."""
-        return self._call(self.wrapped.list_followed, user=user, agent=agent)
+        return self._call(self._wrapped.list_followed, user=user, agent=agent)
 
     def list_sessions(
         self, *, user: str | None = None, agent: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[SessionRecord]:
         """List sessions in the order of their creation; `after` is the last id of the page before."""
-        return self._call(self.wrapped.list_sessions, user=user, agent=agent, after=after, limit=limit)
+        return self._call(self._wrapped.list_sessions, user=user, agent=agent, after=after, limit=limit)
 
     def search(
         self,
@@ -237,7 +239,7 @@ class SyncEverfold(Opening[Everfold]):
                 is not before `until`.
         """
         return self._call(
-            self.wrapped.search, question, user=user, agent=agent, limit=limit, roles=roles, since=since, until=until
+            self._wrapped.search, question, user=user, agent=agent, limit=limit, roles=roles, since=since, until=until
         )
 
     def memory(self, *, user: str = DEFAULT_USER, agent: str | None = None, is_by_agent: bool = False) -> "SyncMemory":
@@ -255,7 +257,7 @@ class SyncEverfold(Opening[Everfold]):
             NotFoundError: no user has that name.
         """
         return SyncMemory(
-            self._call(self.wrapped.memory, user=user, agent=agent, is_by_agent=is_by_agent), self._portal
+            self._call(self._wrapped.memory, user=user, agent=agent, is_by_agent=is_by_agent), self._portal
         )
 
     def memory_files(
@@ -273,7 +275,9 @@ class SyncEverfold(Opening[Everfold]):
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
         """
-        return SyncMemoryFiles(self._call(self.wrapped.memory_files, user=user, agent=agent, actor=actor), self._portal)
+        return SyncMemoryFiles(
+            self._call(self._wrapped.memory_files, user=user, agent=agent, actor=actor), self._portal
+        )
 
     def erase_session(self, session_id: str, *, branches: bool = False, actor: str = "user") -> ErasedSession:
         """Erase a session and what was derived from it; items with other sources keep those.
@@ -289,7 +293,7 @@ class SyncEverfold(Opening[Everfold]):
             NotFoundError: there is none.
             ConflictError: other sessions share its messages; the message names them.
         """
-        return self._call(self.wrapped.erase_session, session_id, branches=branches, actor=actor)
+        return self._call(self._wrapped.erase_session, session_id, branches=branches, actor=actor)
 
     def wipe(self, user: str, *, transcripts: bool = False, actor: str = "user") -> Wiped:
         """Erase all memory of a user in one transaction; with `transcripts` also all sessions.
@@ -301,7 +305,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the text names no user.
             NotFoundError: no user has that name or id.
         """
-        return self._call(self.wrapped.wipe, user, transcripts=transcripts, actor=actor)
+        return self._call(self._wrapped.wipe, user, transcripts=transcripts, actor=actor)
 
     def export_user(self, user: str = DEFAULT_USER, *, transcripts: bool = False, actor: str = "user") -> JsonObject:
         """Export all memory of a user as one JSON document.
@@ -313,7 +317,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the text names no user.
             NotFoundError: no user has that name or id.
         """
-        return self._call(self.wrapped.export_user, user, transcripts=transcripts, actor=actor)
+        return self._call(self._wrapped.export_user, user, transcripts=transcripts, actor=actor)
 
     def import_user(
         self, document: JsonObject, *, user: str = DEFAULT_USER, transcripts: bool = True, actor: str = "user"
@@ -327,7 +331,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the document is broken, or of a newer version; says what and where.
             ConflictError: the user has a memory, or sessions, already, or one of its ids is taken; wipe them first.
         """
-        return self._call(self.wrapped.import_user, document, user=user, transcripts=transcripts, actor=actor)
+        return self._call(self._wrapped.import_user, document, user=user, transcripts=transcripts, actor=actor)
 
     def list_users(self, *, named: str = "", after: str | None = None, limit: int = 100) -> list[User]:
         """List users, the oldest first; `after` is the last id of the page before.
@@ -341,7 +345,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the limit is not between 1 and 1,000.
             NotFoundError: no user has the id `after`.
         """
-        return self._call(self.wrapped.list_users, named=named, after=after, limit=limit)
+        return self._call(self._wrapped.list_users, named=named, after=after, limit=limit)
 
     def get_user(self, user: str = DEFAULT_USER) -> User:
         """Return a user by a name, `default`, or a UUID. The default user always exists.
@@ -350,7 +354,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the text is empty, or the nil UUID.
             NotFoundError: no user has that name or id.
         """
-        return self._call(self.wrapped.get_user, user)
+        return self._call(self._wrapped.get_user, user)
 
     def find_bound_user(self, binding: str) -> User | None:
         """Find the user with the binding `CHANNEL:ID`, such as `telegram:12345`, or None.
@@ -358,7 +362,7 @@ class SyncEverfold(Opening[Everfold]):
         Raises:
             InvalidInputError: the binding has another form.
         """
-        return self._call(self.wrapped.find_bound_user, binding)
+        return self._call(self._wrapped.find_bound_user, binding)
 
     def add_user(self, name: str, *, bindings: Sequence[str] = ()) -> User:
         """Add a user with a name and bindings, each `CHANNEL:ID`.
@@ -367,7 +371,7 @@ class SyncEverfold(Opening[Everfold]):
             InvalidInputError: the name is empty, `default` or a UUID, or a binding has another form.
             ConflictError: the name or a binding is another user's.
         """
-        return self._call(self.wrapped.add_user, name, bindings=bindings)
+        return self._call(self._wrapped.add_user, name, bindings=bindings)
 
     def change_user(
         self,
@@ -393,7 +397,7 @@ class SyncEverfold(Opening[Everfold]):
             ConflictError: the name or a binding is another user's, or the user is at another version.
         """
         return self._call(
-            self.wrapped.change_user, user, name=name, bindings=bindings, expected_version=expected_version
+            self._wrapped.change_user, user, name=name, bindings=bindings, expected_version=expected_version
         )
 
     def events(self, *, session: str | None = None, changes: bool = False) -> Generator[Event, None, None]:
@@ -406,7 +410,7 @@ class SyncEverfold(Opening[Everfold]):
             changes: Also the changes of logs and memory: `messages_appended`, `message_erased` and
                 `memory_changed`, which come with every turn.
         """
-        return self._iterate(self._run(self.wrapped.events, session=session, changes=changes))
+        return self._iterate(self._run(self._wrapped.events, session=session, changes=changes))
 
 
 class SyncSession(Blocking[Session]):
@@ -415,22 +419,22 @@ class SyncSession(Blocking[Session]):
     @property
     def id(self) -> SessionId:
         """The session's id."""
-        return self.wrapped.id
+        return self._wrapped.id
 
     @property
     def is_new(self) -> bool:
         """Whether the session was created for this handle."""
-        return self.wrapped.is_new
+        return self._wrapped.is_new
 
     @property
     def record(self) -> SessionRecord:
         """Its user, agent, parent and settings."""
-        return self.wrapped.record
+        return self._wrapped.record
 
     @property
     def settings(self) -> SessionSettings:
         """The settings with which it was opened."""
-        return self.wrapped.settings
+        return self._wrapped.settings
 
     def configure(
         self, *, system: str | None = None, tools: Sequence[JsonValue] | None = None, limit: int | None = None
@@ -449,17 +453,17 @@ class SyncSession(Blocking[Session]):
             InvalidInputError: a value is not of its type, or the limit is not a positive whole number.
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
-        return self._call(self.wrapped.configure, system=system, tools=tools, limit=limit)
+        return self._call(self._wrapped.configure, system=system, tools=tools, limit=limit)
 
     @property
     def inspect(self) -> "SyncInspection":
         """State, compactions, model calls and traces of this session; retry, cancel and replay."""
-        return SyncInspection(self.wrapped.inspect, self._portal)
+        return SyncInspection(self._wrapped.inspect, self._portal)
 
     @property
     def integration(self) -> "SyncIntegration":
         """For programs between a model and this session: create, resume, title, lookup, and texts of what is past."""
-        return SyncIntegration(self.wrapped.integration, self._portal)
+        return SyncIntegration(self._wrapped.integration, self._portal)
 
     def append(
         self,
@@ -494,7 +498,7 @@ class SyncSession(Blocking[Session]):
             ConflictError: a client id was used before for a message of another meaning.
         """
         return self._call(
-            self.wrapped.append,
+            self._wrapped.append,
             messages,
             origin=origin,
             source=source,
@@ -525,7 +529,7 @@ class SyncSession(Blocking[Session]):
             OpenStepError: calls of the newest step wait for results; the message names them. Nothing was done.
         """
         return self._call(
-            self.wrapped.window, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete
+            self._wrapped.window, limit=limit, suffix=suffix, preview=preview, require_complete=require_complete
         )
 
     def compact(self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False) -> list[Fold]:
@@ -540,7 +544,7 @@ class SyncSession(Blocking[Session]):
             InvalidInputError: `keep_recent` is below 1.
             HookError: `hooks.strict` is on and no plug-in succeeded; nothing has left the window.
         """
-        return self._call(self.wrapped.compact, keep_recent=keep_recent, focus=focus, dry_run=dry_run)
+        return self._call(self._wrapped.compact, keep_recent=keep_recent, focus=focus, dry_run=dry_run)
 
     def refresh(self) -> Refreshed:
         """Ask the context sources now, and return the answers and the message that holds them.
@@ -548,7 +552,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: no context source is allowed.
         """
-        return self._call(self.wrapped.refresh)
+        return self._call(self._wrapped.refresh)
 
     def observe_usage(self, window: Window, *, counted_tokens: int) -> None:
         """Report a provider's token count of a window's request (cached tokens included), to calibrate the budget.
@@ -558,7 +562,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: the count is negative.
         """
-        self._call(self.wrapped.observe_usage, window, counted_tokens=counted_tokens)
+        self._call(self._wrapped.observe_usage, window, counted_tokens=counted_tokens)
 
     def observe_context_error(self, window: Window, *, counted_tokens: int | None = None) -> None:
         """Report that a provider refused a window's request as too long; the next window is smaller.
@@ -570,7 +574,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: the count is negative.
         """
-        self._call(self.wrapped.observe_context_error, window, counted_tokens=counted_tokens)
+        self._call(self._wrapped.observe_context_error, window, counted_tokens=counted_tokens)
 
     def messages(self, first: int = 1, last: int | None = None, *, retracted: bool = False) -> list[Message]:
         """Return the messages from one sequence number to another, both included, without erased ones.
@@ -581,7 +585,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: the range is empty, begins below 1, or is too large.
         """
-        return self._call(self.wrapped.messages, first, last, retracted=retracted)
+        return self._call(self._wrapped.messages, first, last, retracted=retracted)
 
     def read(self, seq: int, *, page: int = 1) -> Page:
         """Return one page of the text of a message, and the number of pages.
@@ -589,7 +593,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             NotFoundError: the session has no such message, or the message no such page.
         """
-        return self._call(self.wrapped.read, seq, page=page)
+        return self._call(self._wrapped.read, seq, page=page)
 
     def search(
         self,
@@ -613,7 +617,7 @@ class SyncSession(Blocking[Session]):
             InvalidInputError: the limit is not between 1 and 200, there is no such role, a time has no zone, or `since`
                 is not before `until`.
         """
-        return self._call(self.wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
+        return self._call(self._wrapped.search, question, limit=limit, roles=roles, since=since, until=until)
 
     def tools(self, *, only_here: bool = False) -> "SyncMemoryTools":
         """Return the tools with which an agent reads and writes memory, and reads past conversations.
@@ -623,11 +627,11 @@ class SyncSession(Blocking[Session]):
         Args:
             only_here: History is that of this session alone, instead of all conversations of its user with its agent.
         """
-        return SyncMemoryTools(self._run(self.wrapped.tools, only_here=only_here), self._portal)
+        return SyncMemoryTools(self._run(self._wrapped.tools, only_here=only_here), self._portal)
 
     def verify(self) -> Verification:
         """Check all certificates against the stored messages and digests. O(log)."""
-        return self._call(self.wrapped.verify)
+        return self._call(self._wrapped.verify)
 
     def erase(self, seq: int, *, actor: str = "user") -> Erased:
         """Erase a message and everything derived from it, in the log and in memory; a tombstone stays.
@@ -637,7 +641,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             NotFoundError: the session has no such message.
         """
-        return self._call(self.wrapped.erase, seq, actor=actor)
+        return self._call(self._wrapped.erase, seq, actor=actor)
 
     def retract(self, count: int = 1, *, actor: str = "user") -> Retracted:
         """Take back the newest messages, also inside a step: to ask for another answer, or to drop what was said last.
@@ -653,7 +657,7 @@ class SyncSession(Blocking[Session]):
             InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
                 rewind then.
         """
-        return self._call(self.wrapped.retract, count, actor=actor)
+        return self._call(self._wrapped.retract, count, actor=actor)
 
     def new(self, *, keep_calibration: bool = True) -> "SyncSession":
         """Create an empty session that follows this one and becomes current.
@@ -664,7 +668,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             ConflictError: this one is not the current session; `integration.resume` makes it so.
         """
-        return SyncSession(self._call(self.wrapped.new, keep_calibration=keep_calibration), self._portal)
+        return SyncSession(self._call(self._wrapped.new, keep_calibration=keep_calibration), self._portal)
 
     def branch(self, seq: int) -> "SyncSession":
         """Create a session that shares the past up to a message; this one stays current.
@@ -672,7 +676,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
         """
-        return SyncSession(self._call(self.wrapped.branch, seq), self._portal)
+        return SyncSession(self._call(self._wrapped.branch, seq), self._portal)
 
     def rewind(self, seq: int) -> "SyncSession":
         """Create a branch that becomes the current session.
@@ -680,7 +684,7 @@ class SyncSession(Blocking[Session]):
         Raises:
             InvalidInputError: there is no such message, or it lies inside a step.
         """
-        return SyncSession(self._call(self.wrapped.rewind, seq), self._portal)
+        return SyncSession(self._call(self._wrapped.rewind, seq), self._portal)
 
 
 class SyncIntegration(Blocking[Integration]):
@@ -691,11 +695,11 @@ class SyncIntegration(Blocking[Integration]):
 
         Needed only if another process uses its id before the first append.
         """
-        return self._call(self.wrapped.create)
+        return self._call(self._wrapped.create)
 
     def resume(self) -> None:
         """Make this session the current one of its user and agent again."""
-        self._call(self.wrapped.resume)
+        self._call(self._wrapped.resume)
 
     def set_title(self, title: str) -> str:
         """Give the session a title for lists, and return it as it is stored; an empty text removes it.
@@ -706,7 +710,7 @@ class SyncIntegration(Blocking[Integration]):
         Raises:
             InvalidInputError: the title is not a text.
         """
-        return self._call(self.wrapped.set_title, title)
+        return self._call(self._wrapped.set_title, title)
 
     def lookup(self, client_ids: Sequence[str] = (), *, hashes: Sequence[str] = ()) -> dict[str, int]:
         """Find sequence numbers by client id or hash; unknown ones are left out.
@@ -719,14 +723,14 @@ class SyncIntegration(Blocking[Integration]):
         Raises:
             InvalidInputError: more than 1,000 are given.
         """
-        return self._call(self.wrapped.lookup, client_ids, hashes=hashes)
+        return self._call(self._wrapped.lookup, client_ids, hashes=hashes)
 
     def hand_over(self, *, max_chars: int = MOST_CHARS) -> str:
         """What is past of this session, as one text for the model of another program that has compacted its own context.
 
         Standing instructions, digests and kept messages, as far as they fit; empty where nothing is folded.
         """
-        return self._call(self.wrapped.hand_over, max_chars=max_chars)
+        return self._call(self._wrapped.hand_over, max_chars=max_chars)
 
     def recall_past(self, prompt: str, *, through: int) -> str:
         """What answers a prompt among the messages that another program's model no longer sees, as one text for it.
@@ -738,7 +742,7 @@ class SyncIntegration(Blocking[Integration]):
             prompt: What the user says next.
             through: The last message that has left that program's context; 0 for none.
         """
-        return self._call(self.wrapped.recall_past, prompt, through=through)
+        return self._call(self._wrapped.recall_past, prompt, through=through)
 
 
 class SyncInspection(Blocking[Inspection]):
@@ -747,7 +751,7 @@ class SyncInspection(Blocking[Inspection]):
     @property
     def calibration(self) -> Calibration:
         """The calibration as it was when the session was last read."""
-        return self.wrapped.calibration
+        return self._wrapped.calibration
 
     def budget(self, limit: int | None = None) -> UsableBudget:
         """The parts of the context limit, or of a lower one, in the provider's tokens.
@@ -755,11 +759,11 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             InvalidInputError: the limit is not a positive whole number.
         """
-        return self._run(self.wrapped.budget, limit)
+        return self._run(self._wrapped.budget, limit)
 
     def state(self) -> SessionState:
         """The state of the session, read now."""
-        return self._call(self.wrapped.state)
+        return self._call(self._wrapped.state)
 
     def explain_recall(self, question: str) -> RecallExplained:
         """Tell which messages recall would bring into the next window for a question, and why not the others.
@@ -767,19 +771,19 @@ class SyncInspection(Blocking[Inspection]):
         Args:
             question: What the user would say next.
         """
-        return self._call(self.wrapped.explain_recall, question)
+        return self._call(self._wrapped.explain_recall, question)
 
     def note(self) -> str:
         """The continuity note of the next turn; empty when no digest is being written."""
-        return self._call(self.wrapped.note)
+        return self._call(self._wrapped.note)
 
     def hurry(self) -> None:
         """Stop an append that waits for context sources; late answers join the next turn."""
-        self._call(self.wrapped.hurry)
+        self._call(self._wrapped.hurry)
 
     def trace(self) -> Trace:
         """What became of every message at every compaction, for pictures and reviews. O(messages x compactions)."""
-        return self._call(self.wrapped.trace)
+        return self._call(self._wrapped.trace)
 
     def preview_strips(self, *, limit: int) -> LogStrips:
         """The log as a lower context limit would fold it, as one strip. Nothing is written, and no model is called.
@@ -788,11 +792,11 @@ class SyncInspection(Blocking[Inspection]):
             InvalidInputError: the limit is no positive whole number.
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
-        return self._call(self.wrapped.preview_strips, limit=limit)
+        return self._call(self._wrapped.preview_strips, limit=limit)
 
     def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
         """The compactions of this session, oldest first."""
-        return self._call(self.wrapped.compactions, after_ordinal=after_ordinal, limit=limit)
+        return self._call(self._wrapped.compactions, after_ordinal=after_ordinal, limit=limit)
 
     def calls(self, *, compaction: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:
         """List the model calls for this session, oldest first: tokens, cost, and how each call ended.
@@ -805,7 +809,7 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             NotFoundError: no call has the id `after`.
         """
-        return self._call(self.wrapped.calls, compaction=compaction, after=after, limit=limit)
+        return self._call(self._wrapped.calls, compaction=compaction, after=after, limit=limit)
 
     def retry(self, compaction_id: str) -> Compaction:
         """Write the digest of a degraded compaction again, now, and return the compaction.
@@ -815,7 +819,7 @@ class SyncInspection(Blocking[Inspection]):
             ConflictError: it is not degraded, was begun by another session, or its range has joined the rollup
                 since.
         """
-        return self._call(self.wrapped.retry, compaction_id)
+        return self._call(self._wrapped.retry, compaction_id)
 
     def cancel(self, compaction_id: str) -> list[CompactionId]:
         """Cancel a pending compaction and those after it. No message was removed.
@@ -824,7 +828,7 @@ class SyncInspection(Blocking[Inspection]):
             NotFoundError: the session's log has no such compaction.
             ConflictError: it is not held: it has ended, or its digest is shown already.
         """
-        return self._call(self.wrapped.cancel, compaction_id)
+        return self._call(self._wrapped.cancel, compaction_id)
 
     def replay(self, messages: Sequence[TranscriptMessage], *, provider: Provider = "openai") -> "SyncReplay":
         """Replay a transcript into this session message by message, and measure the result.
@@ -834,16 +838,16 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             InvalidInputError: one of them is no message; with `line`. Or there is no such provider.
         """
-        return SyncReplay(self._run(self.wrapped.replay, messages, provider=provider), self._portal)
+        return SyncReplay(self._run(self._wrapped.replay, messages, provider=provider), self._portal)
 
     @property
     def figures(self) -> SessionFigures:
         """How far the session was when it was read last."""
-        return self.wrapped.figures
+        return self._wrapped.figures
 
     def standing(self) -> Standing:
         """Where the session stands now. O(what its layout shows): no message of the log is read."""
-        return self._call(self.wrapped.standing)
+        return self._call(self._wrapped.standing)
 
     def read_range(self, first_seq: int, last_seq: int) -> LogStretch:
         """The messages of a range, both ends included, as far as there are any.
@@ -851,7 +855,7 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             InvalidInputError: the range is empty or larger than `everfold.services.sessions.read.MOST_READ`.
         """
-        return self._call(self.wrapped.read_range, first_seq, last_seq)
+        return self._call(self._wrapped.read_range, first_seq, last_seq)
 
     def read_around(self, seq: int, *, before: int, after: int) -> LogStretch:
         """A message with its neighbours.
@@ -860,7 +864,7 @@ class SyncInspection(Blocking[Inspection]):
             NotFoundError: the session has no such message.
             InvalidInputError: these are more than `everfold.services.sessions.read.MOST_READ`.
         """
-        return self._call(self.wrapped.read_around, seq, before=before, after=after)
+        return self._call(self._wrapped.read_around, seq, before=before, after=after)
 
     def read_message(self, seq: int, *, page: int | None = None) -> ReadMessage:
         """A message, or its tombstone; with a page of its text where one is asked for.
@@ -868,7 +872,7 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             NotFoundError: the session has no such message, or the message no such page.
         """
-        return self._call(self.wrapped.read_message, seq, page=page)
+        return self._call(self._wrapped.read_message, seq, page=page)
 
     def list_costed_compactions(
         self, *, after: str | None = None, newest_first: bool = False, limit: int = 100
@@ -883,11 +887,11 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             NotFoundError: the log has no compaction `after`.
         """
-        return self._call(self.wrapped.list_costed_compactions, after=after, newest_first=newest_first, limit=limit)
+        return self._call(self._wrapped.list_costed_compactions, after=after, newest_first=newest_first, limit=limit)
 
     def show_cost(self, compaction: Compaction) -> CostedCompaction:
         """A compaction with what models were paid for it; nothing is asked where no worker ever had it."""
-        return self._call(self.wrapped.show_cost, compaction)
+        return self._call(self._wrapped.show_cost, compaction)
 
     def read_compaction(self, compaction_id: str) -> CompactionDetail:
         """One compaction with the digests and the calls that belong to it.
@@ -895,11 +899,11 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             NotFoundError: the log has no such compaction, whether another one has or not.
         """
-        return self._call(self.wrapped.read_compaction, compaction_id)
+        return self._call(self._wrapped.read_compaction, compaction_id)
 
     def list_digests(self) -> list[Digest]:
         """The digests that the window shows now, by range."""
-        return self._call(self.wrapped.list_digests)
+        return self._call(self._wrapped.list_digests)
 
     def list_strips(self, *, compaction: str | None = None, limit: int = 20) -> LogStrips:
         """The log as the newest compactions left it and as it is now; or as one compaction left it.
@@ -907,7 +911,7 @@ class SyncInspection(Blocking[Inspection]):
         Raises:
             NotFoundError: the log has no such compaction.
         """
-        return self._call(self.wrapped.list_strips, compaction=compaction, limit=limit)
+        return self._call(self._wrapped.list_strips, compaction=compaction, limit=limit)
 
 
 class SyncAdmin(Blocking[Admin]):
@@ -915,28 +919,33 @@ class SyncAdmin(Blocking[Admin]):
 
     @property
     def api_keys(self) -> "SyncApiKeys":
-        """See `Admin`."""
-        return SyncApiKeys(self.wrapped.api_keys, self._portal)
+        """The API keys of the store: make, list, check and revoke them."""
+        return SyncApiKeys(self._wrapped.api_keys, self._portal)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether this process does jobs as a worker, and its job queue can be reached."""
+        return self._wrapped.is_working
 
     @property
     def requests(self) -> "SyncRequests":
         """The writes with an idempotency key, and their responses."""
-        return SyncRequests(self.wrapped.requests, self._portal)
+        return SyncRequests(self._wrapped.requests, self._portal)
 
     @property
     def conversations(self) -> "SyncConversations":
         """What clients of a gateway hold of sessions."""
-        return SyncConversations(self.wrapped.conversations, self._portal)
+        return SyncConversations(self._wrapped.conversations, self._portal)
 
     @property
     def usage(self) -> "SyncUsageStore":
         """The record of model calls, for programs that call models beside the engine."""
-        return SyncUsageStore(self.wrapped.usage, self._portal)
+        return SyncUsageStore(self._wrapped.usage, self._portal)
 
     @property
     def leases(self) -> "SyncLeaseStore":
         """The leases on pieces of work, over all processes of the store."""
-        return SyncLeaseStore(self.wrapped.leases, self._portal)
+        return SyncLeaseStore(self._wrapped.leases, self._portal)
 
     def get_record(self, session_id: str) -> SessionRecord:
         """Return the record of a session.
@@ -944,7 +953,7 @@ class SyncAdmin(Blocking[Admin]):
         Raises:
             NotFoundError: there is none.
         """
-        return self._call(self.wrapped.get_record, session_id)
+        return self._call(self._wrapped.get_record, session_id)
 
     def get_compaction(self, compaction_id: str) -> Compaction:
         """Return a compaction by its id.
@@ -952,7 +961,7 @@ class SyncAdmin(Blocking[Admin]):
         Raises:
             NotFoundError: there is none.
         """
-        return self._call(self.wrapped.get_compaction, compaction_id)
+        return self._call(self._wrapped.get_compaction, compaction_id)
 
     def browse_sessions(
         self,
@@ -985,7 +994,7 @@ class SyncAdmin(Blocking[Admin]):
             NotFoundError: there is no session `after`.
         """
         return self._call(
-            self.wrapped.browse_sessions,
+            self._wrapped.browse_sessions,
             user=user,
             agent=agent,
             after=after,
@@ -999,7 +1008,7 @@ class SyncAdmin(Blocking[Admin]):
 
     def read_words(self, session_id: str) -> SessionWords | None:
         """The title and the preview of a session; None where it is not known."""
-        return self._call(self.wrapped.read_words, session_id)
+        return self._call(self._wrapped.read_words, session_id)
 
     def search_messages(
         self,
@@ -1031,7 +1040,7 @@ class SyncAdmin(Blocking[Admin]):
             NotFoundError: no user has the id `after`.
         """
         return self._call(
-            self.wrapped.search_messages,
+            self._wrapped.search_messages,
             question,
             agent=agent,
             after=after,
@@ -1043,39 +1052,39 @@ class SyncAdmin(Blocking[Admin]):
 
     def list_agents(self) -> list[AgentId]:
         """List every agent with a session, by name, configured or not."""
-        return self._call(self.wrapped.list_agents)
+        return self._call(self._wrapped.list_agents)
 
     def count_work(self) -> WorkCounts:
         """Count what is in the store, over all users, and what is pending."""
-        return self._call(self.wrapped.count_work)
+        return self._call(self._wrapped.count_work)
 
     def unfinished(self, *, limit: int = 100) -> list[Compaction]:
         """List compactions that have not ended, over all users, oldest first."""
-        return self._call(self.wrapped.unfinished, limit=limit)
+        return self._call(self._wrapped.unfinished, limit=limit)
 
     def degraded(self, *, limit: int = 100) -> list[Compaction]:
         """List degraded compactions, over all users, newest first; `Session.inspect.retry` retries one."""
-        return self._call(self.wrapped.degraded, limit=limit)
+        return self._call(self._wrapped.degraded, limit=limit)
 
     def list_activity(self, *, since: date) -> list[DayActivity]:
         """The figures of each day from one on, those of this process up to now among them; rising."""
-        return self._call(self.wrapped.list_activity, since=since)
+        return self._call(self._wrapped.list_activity, since=since)
 
     def sum_activity(self) -> Activity:
         """The figures of all days together."""
-        return self._call(self.wrapped.sum_activity)
+        return self._call(self._wrapped.sum_activity)
 
     def spent_today(self) -> list[Spend]:
         """The cost of model calls since midnight UTC, by model and purpose."""
-        return self._call(self.wrapped.spent_today)
+        return self._call(self._wrapped.spent_today)
 
     def check_store(self) -> list[str]:
         """Check the store's files, and return the problems; empty when there are none."""
-        return self._call(self.wrapped.check_store)
+        return self._call(self._wrapped.check_store)
 
     def count_jobs(self) -> dict[str, int]:
         """Count the jobs that wait for workers (`todo`) and run (`doing`); empty without workers."""
-        return self._call(self.wrapped.count_jobs)
+        return self._call(self._wrapped.count_jobs)
 
     def work(self, *, concurrency: int = 8, heartbeat_secs: float = 10.0, drain_secs: float = 30.0) -> None:
         """Run as a worker of this store until cancelled.
@@ -1088,14 +1097,14 @@ class SyncAdmin(Blocking[Admin]):
         Raises:
             InvalidInputError: the engine was opened without `workers.enabled`.
         """
-        self._call(self.wrapped.work, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
+        self._call(self._wrapped.work, concurrency=concurrency, heartbeat_secs=heartbeat_secs, drain_secs=drain_secs)
 
     def finish_erasing(self) -> bool:
         """Clear the store's files of erased data; False while another process still reads it.
 
         Erases do this themselves; a pending one is completed by this, or by the next recovery.
         """
-        return self._call(self.wrapped.finish_erasing)
+        return self._call(self._wrapped.finish_erasing)
 
     def verify_erased(self, *, user: str = DEFAULT_NAME, words: Sequence[str]) -> list[WordPlace]:
         """List every place where one of the words can still be read of a user; empty when they are gone.
@@ -1105,7 +1114,7 @@ class SyncAdmin(Blocking[Admin]):
         Raises:
             InvalidInputError: the text names no user, or `words` is no list of texts.
         """
-        return self._call(self.wrapped.verify_erased, user=user, words=words)
+        return self._call(self._wrapped.verify_erased, user=user, words=words)
 
     def take_policies(
         self,
@@ -1116,7 +1125,7 @@ class SyncAdmin(Blocking[Admin]):
     ) -> None:
         """Go by other policies from now on; see `everfold.bootstrap.take_settings`. Sessions that are open keep theirs."""
         self._run(
-            self.wrapped.take_policies,
+            self._wrapped.take_policies,
             settings_of=settings_of,
             memory_policy_of=memory_policy_of,
             has_memory=has_memory,
@@ -1128,12 +1137,12 @@ class SyncMemory(Blocking[Memory]):
 
     @property
     def user_id(self) -> UserId:
-        """See `Memory`."""
-        return self.wrapped.user_id
+        """The id of the user whose memory it is."""
+        return self._wrapped.user_id
 
     def version(self) -> MemoryVersion:
         """The version of memory: a revision that every change raises, and an epoch that every erase raises."""
-        return self._call(self.wrapped.version)
+        return self._call(self._wrapped.version)
 
     def items(
         self, *, statuses: Sequence[ItemStatus] = ("active",), after: str | None = None, limit: int = 100
@@ -1144,7 +1153,7 @@ class SyncMemory(Blocking[Memory]):
             InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
             NotFoundError: no item has the id `after`.
         """
-        return self._call(self.wrapped.items, statuses=statuses, after=after, limit=limit)
+        return self._call(self._wrapped.items, statuses=statuses, after=after, limit=limit)
 
     def find_items(
         self,
@@ -1167,7 +1176,7 @@ class SyncMemory(Blocking[Memory]):
             NotFoundError: no item has the id `after`.
         """
         return self._call(
-            self.wrapped.find_items,
+            self._wrapped.find_items,
             text,
             statuses=statuses,
             kind=kind,
@@ -1179,7 +1188,7 @@ class SyncMemory(Blocking[Memory]):
 
     def quarantine(self, *, limit: int = 100) -> list[Item]:
         """List the items that the threat scan held back; no model is shown them."""
-        return self._call(self.wrapped.quarantine, limit=limit)
+        return self._call(self._wrapped.quarantine, limit=limit)
 
     def release(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
         """Release an item from quarantine after a person has read it. No tool for agents does this.
@@ -1191,7 +1200,7 @@ class SyncMemory(Blocking[Memory]):
             InvalidInputError: the item is not in quarantine.
             ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
         """
-        return self._call(self.wrapped.release, item_id, expected_revision=expected_revision, actor=actor)
+        return self._call(self._wrapped.release, item_id, expected_revision=expected_revision, actor=actor)
 
     def item(self, item_id: str) -> list[Item]:
         """Return every revision of an item, oldest first; the last one is current.
@@ -1199,7 +1208,7 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             NotFoundError: this user has no such item, or it is another agent's.
         """
-        return self._call(self.wrapped.item, item_id)
+        return self._call(self._wrapped.item, item_id)
 
     def why(self, item_id: str) -> list[Because]:
         """Return the source messages of an item and of the items it replaced, oldest first.
@@ -1209,11 +1218,11 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             NotFoundError: this user has no such item.
         """
-        return self._call(self.wrapped.why, item_id)
+        return self._call(self._wrapped.why, item_id)
 
     def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
         """Search active items by words, best first, archived ones too."""
-        return self._call(self.wrapped.search, question, limit=limit)
+        return self._call(self._wrapped.search, question, limit=limit)
 
     def search_all(
         self,
@@ -1240,12 +1249,12 @@ class SyncMemory(Blocking[Memory]):
                 `since` is not before `until`.
         """
         return self._call(
-            self.wrapped.search_all, question, places=places, limit=limit, roles=roles, since=since, until=until
+            self._wrapped.search_all, question, places=places, limit=limit, roles=roles, since=since, until=until
         )
 
     def budgets(self) -> tuple[Budget, ...]:
         """How much of its budget each tier of the block takes: the user tier first, then agents."""
-        return self._call(self.wrapped.budgets)
+        return self._call(self._wrapped.budgets)
 
     def add(
         self,
@@ -1267,7 +1276,7 @@ class SyncMemory(Blocking[Memory]):
             ForbiddenError: this handle writes for another agent only.
         """
         return self._call(
-            self.wrapped.add, statement, tier=tier, kind=kind, agent=agent, valid_to=valid_to, actor=actor
+            self._wrapped.add, statement, tier=tier, kind=kind, agent=agent, valid_to=valid_to, actor=actor
         )
 
     def edit(self, item_id: str, statement: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
@@ -1283,14 +1292,14 @@ class SyncMemory(Blocking[Memory]):
             NotFoundError: this user has no such item.
             ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
         """
-        return self._call(self.wrapped.edit, item_id, statement, expected_revision=expected_revision, actor=actor)
+        return self._call(self._wrapped.edit, item_id, statement, expected_revision=expected_revision, actor=actor)
 
     def forget(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> Item:
         """Erase an item with all its revisions, also from topics and dreams; its id stays. Errors as in `edit`.
 
         Its source messages stay; see `Session.erase`.
         """
-        return self._call(self.wrapped.forget, item_id, expected_revision=expected_revision, actor=actor)
+        return self._call(self._wrapped.forget, item_id, expected_revision=expected_revision, actor=actor)
 
     def forget_topic(
         self,
@@ -1315,7 +1324,7 @@ class SyncMemory(Blocking[Memory]):
             ConflictError: the topic is at another revision; nothing was changed.
         """
         return self._call(
-            self.wrapped.forget_topic, name, tier=tier, agent=agent, expected_revision=expected_revision, actor=actor
+            self._wrapped.forget_topic, name, tier=tier, agent=agent, expected_revision=expected_revision, actor=actor
         )
 
     def agent_index(self, agent: str) -> AgentIndex:
@@ -1324,14 +1333,14 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             ForbiddenError: this handle sees another agent only.
         """
-        return self._call(self.wrapped.agent_index, agent)
+        return self._call(self._wrapped.agent_index, agent)
 
     def list_files(self) -> list[MemoryFile]:
         """List the files that agents keep about the user, by agent and path; a handle of an agent sees its own.
 
         See `Everfold.memory_files` to read and write them one by one.
         """
-        return self._call(self.wrapped.list_files)
+        return self._call(self._wrapped.list_files)
 
     def forget_agent(self, agent: str, *, actor: str = "user") -> AgentForgotten:
         """Erase the topics and items of the tier of one agent, in one change.
@@ -1339,11 +1348,11 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             ForbiddenError: this handle writes for another agent only.
         """
-        return self._call(self.wrapped.forget_agent, agent, actor=actor)
+        return self._call(self._wrapped.forget_agent, agent, actor=actor)
 
     def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
         """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
-        return self._call(self.wrapped.undo, item_id, expected_revision=expected_revision, actor=actor)
+        return self._call(self._wrapped.undo, item_id, expected_revision=expected_revision, actor=actor)
 
     def topics(self, *, include_expired: bool = False) -> list[Topic]:
         """List the current topics, by tier and name.
@@ -1351,11 +1360,11 @@ class SyncMemory(Blocking[Memory]):
         Args:
             include_expired: Include topics past their end.
         """
-        return self._call(self.wrapped.topics, include_expired=include_expired)
+        return self._call(self._wrapped.topics, include_expired=include_expired)
 
     def topic_index(self) -> TopicIndex:
         """Return the current topics by name, and the version of memory, without topics past their end."""
-        return self._call(self.wrapped.topic_index)
+        return self._call(self._wrapped.topic_index)
 
     def get_topic(self, name: str, *, tier: Tier | None = None, agent: str | None = None) -> list[Topic]:
         """Return every revision of a topic, oldest first; the last one is current.
@@ -1366,7 +1375,7 @@ class SyncMemory(Blocking[Memory]):
             NotFoundError: there is none, or it is past its end, or erased.
             ForbiddenError: this handle sees another agent only.
         """
-        return self._call(self.wrapped.get_topic, name, tier=tier, agent=agent)
+        return self._call(self._wrapped.get_topic, name, tier=tier, agent=agent)
 
     def topic_history(self, name: str) -> list[Topic]:
         """Return every revision of the topics with a name, oldest first.
@@ -1374,7 +1383,7 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             NotFoundError: there never was one.
         """
-        return self._call(self.wrapped.topic_history, name)
+        return self._call(self._wrapped.topic_history, name)
 
     def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
         """Run a dream now; None if there is nothing new, or a dream is running.
@@ -1386,15 +1395,15 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             ForbiddenError: this handle is of another agent.
         """
-        return self._call(self.wrapped.dream, agent=agent, actor=actor)
+        return self._call(self._wrapped.dream, agent=agent, actor=actor)
 
     def dream_diff(self, dream_id: str) -> tuple[TopicDiff, ...]:
         """Return the changes of a dream for each topic, their items, and what the new text lost. Errors as `get_dream`."""
-        return self._call(self.wrapped.dream_diff, dream_id)
+        return self._call(self._wrapped.dream_diff, dream_id)
 
     def dreams(self, *, limit: int = 100) -> list[Dream]:
         """List dreams, newest first: what each wrote, from which items, and its cost."""
-        return self._call(self.wrapped.dreams, limit=limit)
+        return self._call(self._wrapped.dreams, limit=limit)
 
     def get_dream(self, dream_id: str) -> Dream:
         """Return one dream.
@@ -1402,7 +1411,7 @@ class SyncMemory(Blocking[Memory]):
         Raises:
             NotFoundError: this user has no such dream, or it is another agent's.
         """
-        return self._call(self.wrapped.get_dream, dream_id)
+        return self._call(self._wrapped.get_dream, dream_id)
 
     def approve(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Apply a proposed dream.
@@ -1411,23 +1420,23 @@ class SyncMemory(Blocking[Memory]):
             NotFoundError: this user has no such dream.
             ConflictError: it is not proposed, or memory has changed too much.
         """
-        return self._call(self.wrapped.approve, dream_id, actor=actor)
+        return self._call(self._wrapped.approve, dream_id, actor=actor)
 
     def reject(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Drop a proposed dream. Errors as in `approve`."""
-        return self._call(self.wrapped.reject, dream_id, actor=actor)
+        return self._call(self._wrapped.reject, dream_id, actor=actor)
 
     def revert(self, dream_id: str, *, actor: str = "user") -> Dream:
         """Restore the topics that a dream changed. Errors as in `approve`."""
-        return self._call(self.wrapped.revert, dream_id, actor=actor)
+        return self._call(self._wrapped.revert, dream_id, actor=actor)
 
     def extractions(self, *, after: int = 0, limit: int = 100) -> list[Extraction]:
         """List extractions with what they found, oldest first; `after` is the last ordinal of the page before."""
-        return self._call(self.wrapped.extractions, after=after, limit=limit)
+        return self._call(self._wrapped.extractions, after=after, limit=limit)
 
     def latest_extractions(self, *, before: int | None = None, limit: int = 100) -> list[Extraction]:
         """The same from the newest on; `before` is the last ordinal of the page before."""
-        return self._call(self.wrapped.latest_extractions, before=before, limit=limit)
+        return self._call(self._wrapped.latest_extractions, before=before, limit=limit)
 
     def audit_page(
         self,
@@ -1447,7 +1456,7 @@ class SyncMemory(Blocking[Memory]):
             since: Only entries of then or later.
             until: Only entries from before then.
         """
-        return self._call(self.wrapped.audit_page, action=action, before=before, limit=limit, since=since, until=until)
+        return self._call(self._wrapped.audit_page, action=action, before=before, limit=limit, since=since, until=until)
 
     def audit(self, *, before: datetime | AuditEntry | None = None, limit: int = 100) -> list[AuditEntry]:
         """List what was read, written and erased, and by whom, newest first.
@@ -1456,7 +1465,7 @@ class SyncMemory(Blocking[Memory]):
             before: Only what was before a moment; or the last entry of the page before, for the next one.
             limit: The most to give.
         """
-        return self._call(self.wrapped.audit, before=before, limit=limit)
+        return self._call(self._wrapped.audit, before=before, limit=limit)
 
     def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:
         """Record in the audit that a program has read this memory.
@@ -1465,7 +1474,7 @@ class SyncMemory(Blocking[Memory]):
             actor: Who read.
             about: What, in ids or the path of a request; never words of it.
         """
-        self._call(self.wrapped.note_read, actor=actor, about=about)
+        self._call(self._wrapped.note_read, actor=actor, about=about)
 
 
 class SyncMemoryFiles(Blocking[MemoryFiles]):
@@ -1477,7 +1486,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
         Args:
             command: The input of a call of the tool: `command`, and what that command takes.
         """
-        return self._call(self.wrapped.call, command)
+        return self._call(self._wrapped.call, command)
 
     def view(self, path: str, view_range: tuple[int, int] | None = None) -> str:
         """A file with line numbers from 1, or a folder two levels deep.
@@ -1486,7 +1495,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             NotFoundError: there is neither.
             InvalidInputError: the path or the range is none.
         """
-        return self._call(self.wrapped.view, path, view_range)
+        return self._call(self._wrapped.view, path, view_range)
 
     def read(self, path: str) -> str:
         """What a file says, as it is.
@@ -1495,11 +1504,11 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             NotFoundError: there is no such file.
             InvalidInputError: the path is none.
         """
-        return self._call(self.wrapped.read, path)
+        return self._call(self._wrapped.read, path)
 
     def entries(self) -> list[FileEntry]:
         """All files by path, topics included."""
-        return self._call(self.wrapped.entries)
+        return self._call(self._wrapped.entries)
 
     def create(self, path: str, content: str) -> str:
         """A new file.
@@ -1508,11 +1517,11 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             InvalidInputError: the path is none, or there is a file or folder already, or a scan finds a threat in the text.
             LimitError: it is too long, or one too many.
         """
-        return self._call(self.wrapped.create, path, content)
+        return self._call(self._wrapped.create, path, content)
 
     def write(self, path: str, content: str) -> str:
         """A file with this text, new or in place of what it said. Errors as `create`, but for a file that is there."""
-        return self._call(self.wrapped.write, path, content)
+        return self._call(self._wrapped.write, path, content)
 
     def replace(self, path: str, old: str, new: str) -> str:
         """Put a text in place of another one, which stands in the file once.
@@ -1522,7 +1531,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             InvalidInputError: the text stands there more than once; or as `create`.
             LimitError: as `create`.
         """
-        return self._call(self.wrapped.replace, path, old, new)
+        return self._call(self._wrapped.replace, path, old, new)
 
     def insert(self, path: str, after_line: int, text: str) -> str:
         """Put a text after a line; 0 is before the first one.
@@ -1532,7 +1541,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             InvalidInputError: there is no such line; or as `create`.
             LimitError: as `create`.
         """
-        return self._call(self.wrapped.insert, path, after_line, text)
+        return self._call(self._wrapped.insert, path, after_line, text)
 
     def delete(self, path: str) -> str:
         """Remove a file, or a folder with all that is in it. Of either nothing stays in the store.
@@ -1541,7 +1550,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             NotFoundError: there is neither.
             InvalidInputError: it can only be read.
         """
-        return self._call(self.wrapped.delete, path)
+        return self._call(self._wrapped.delete, path)
 
     def rename(self, old_path: str, new_path: str) -> str:
         """Move a file, or a folder with all that is in it.
@@ -1550,7 +1559,7 @@ class SyncMemoryFiles(Blocking[MemoryFiles]):
             NotFoundError: there is neither.
             InvalidInputError: a path is none, or can only be read, or there is something at the new path.
         """
-        return self._call(self.wrapped.rename, old_path, new_path)
+        return self._call(self._wrapped.rename, old_path, new_path)
 
 
 class SyncMemoryTools(Blocking[MemoryTools]):
@@ -1558,39 +1567,39 @@ class SyncMemoryTools(Blocking[MemoryTools]):
 
     def begin_turn(self) -> None:
         """Forget the failures of the turn before."""
-        self._run(self.wrapped.begin_turn)
+        self._run(self._wrapped.begin_turn)
 
     def schemas(self) -> list[JsonObject]:
         """The schemas of all tools."""
-        return self._run(self.wrapped.schemas)
+        return self._run(self._wrapped.schemas)
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
         """What a tool answers. Never raises what a caller or a store did wrong: the answer says it."""
-        return self._call(self.wrapped.call, name, arguments)
+        return self._call(self._wrapped.call, name, arguments)
 
     def memory_add(self, statement: str, *, tier: Tier = "agent", kind: ItemKind = "fact") -> ToolAnswer:
         """Note a statement."""
-        return self._call(self.wrapped.memory_add, statement, tier=tier, kind=kind)
+        return self._call(self._wrapped.memory_add, statement, tier=tier, kind=kind)
 
     def memory_replace(self, old_text: str, statement: str, *, tier: Tier | None = None) -> ToolAnswer:
         """Give the one entry that has a text another statement."""
-        return self._call(self.wrapped.memory_replace, old_text, statement, tier=tier)
+        return self._call(self._wrapped.memory_replace, old_text, statement, tier=tier)
 
     def memory_remove(self, old_text: str, *, tier: Tier | None = None) -> ToolAnswer:
         """Take the one entry that has a text out of the block."""
-        return self._call(self.wrapped.memory_remove, old_text, tier=tier)
+        return self._call(self._wrapped.memory_remove, old_text, tier=tier)
 
     def memory_batch(self, operations: Sequence[Operation]) -> ToolAnswer:
         """Do all of the operations, or none."""
-        return self._call(self.wrapped.memory_batch, operations)
+        return self._call(self._wrapped.memory_batch, operations)
 
     def memory_list(self, tier: Tier | None = None) -> ToolAnswer:
         """The entries of the block, with how full it is."""
-        return self._call(self.wrapped.memory_list, tier)
+        return self._call(self._wrapped.memory_list, tier)
 
     def memory_search(self, query: str, limit: int = DEFAULT_COUNT) -> ToolAnswer:
         """The entries that share words with a question, best first, archived ones too."""
-        return self._call(self.wrapped.memory_search, query, limit)
+        return self._call(self._wrapped.memory_search, query, limit)
 
     def history_search(
         self,
@@ -1602,7 +1611,7 @@ class SyncMemoryTools(Blocking[MemoryTools]):
         until: datetime | None = None,
     ) -> ToolAnswer:
         """The messages that answer a question, best first; with roles or times only those in them, as in `Session.search`."""
-        return self._call(self.wrapped.history_search, query, limit, roles=roles, since=since, until=until)
+        return self._call(self._wrapped.history_search, query, limit, roles=roles, since=since, until=until)
 
     def history_read(
         self,
@@ -1622,7 +1631,7 @@ class SyncMemoryTools(Blocking[MemoryTools]):
             page: Of one message; the pages are those that its visible form names.
             part: Of that page, where it is longer than the window lets one tool result be.
         """
-        return self._call(self.wrapped.history_read, first, last, session, page=page, part=part)
+        return self._call(self._wrapped.history_read, first, last, session, page=page, part=part)
 
 
 class SyncReplay(Blocking[Replay]):
@@ -1637,11 +1646,11 @@ class SyncReplay(Blocking[Replay]):
             InvalidInputError: a message does not fit the log.
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
         """
-        return self._iterate(self._run(self.wrapped.turns))
+        return self._iterate(self._run(self._wrapped.turns))
 
     def report(self) -> ReplayReport:
         """What the replay did, with everything verified that its session holds. O(log)."""
-        return self._call(self.wrapped.report)
+        return self._call(self._wrapped.report)
 
 
 class SyncApiKeys(Blocking[ApiKeys]):
@@ -1671,7 +1680,7 @@ class SyncApiKeys(Blocking[ApiKeys]):
             ConflictError: a key that is not revoked has the name.
         """
         return self._call(
-            self.wrapped.make, name, scope, is_read_only=is_read_only, expires_at=expires_at, lifetime=lifetime
+            self._wrapped.make, name, scope, is_read_only=is_read_only, expires_at=expires_at, lifetime=lifetime
         )
 
     def check(self, secret: str) -> ApiKey:
@@ -1680,7 +1689,7 @@ class SyncApiKeys(Blocking[ApiKeys]):
         Raises:
             UnauthenticatedError: no key has this secret, or the key is expired or revoked.
         """
-        return self._call(self.wrapped.check, secret)
+        return self._call(self._wrapped.check, secret)
 
     def list_api_keys(self, *, after: str | None = None, limit: int = 100) -> list[ApiKey]:
         """API keys in the order of their making, revoked and expired ones too; `after` is the last id of the page before.
@@ -1688,7 +1697,7 @@ class SyncApiKeys(Blocking[ApiKeys]):
         Raises:
             NotFoundError: no key has the id `after`.
         """
-        return self._call(self.wrapped.list_api_keys, after=after, limit=limit)
+        return self._call(self._wrapped.list_api_keys, after=after, limit=limit)
 
     def get(self, text: str) -> ApiKey:
         """The key with this id, or the one with this name that is not revoked. O(keys).
@@ -1696,7 +1705,7 @@ class SyncApiKeys(Blocking[ApiKeys]):
         Raises:
             NotFoundError: there is none.
         """
-        return self._call(self.wrapped.get, text)
+        return self._call(self._wrapped.get, text)
 
     def revoke(self, text: str, *, even_last: bool = False) -> ApiKey:
         """End the key with this id or name, at once and for ever. One that is revoked already stays as it is.
@@ -1709,11 +1718,11 @@ class SyncApiKeys(Blocking[ApiKeys]):
             NotFoundError: there is none.
             ConflictError: it is the last key that works and may do everything.
         """
-        return self._call(self.wrapped.revoke, text, even_last=even_last)
+        return self._call(self._wrapped.revoke, text, even_last=even_last)
 
     def ensure_first(self) -> MadeApiKey | None:
         """A new admin key where none works that may write; None where there is one. Two at once make one."""
-        return self._call(self.wrapped.ensure_first)
+        return self._call(self._wrapped.ensure_first)
 
 
 class SyncRequests(Blocking[Requests]):
@@ -1727,19 +1736,19 @@ class SyncRequests(Blocking[Requests]):
             ConflictError: the same write is being carried out.
             OutcomeUnknownError: the same write never ended.
         """
-        return self._call(self.wrapped.begin, key_id, idempotency_key, request_hash)
+        return self._call(self._wrapped.begin, key_id, idempotency_key, request_hash)
 
     def finish(self, request: KnownRequest, answer: KeptAnswer) -> None:
         """Keep what the write was answered with."""
-        self._call(self.wrapped.finish, request, answer)
+        self._call(self._wrapped.finish, request, answer)
 
     def give_up(self, request: KnownRequest) -> None:
         """Free the place of a write that was not carried out."""
-        self._call(self.wrapped.give_up, request)
+        self._call(self._wrapped.give_up, request)
 
     def is_untouched(self, written: Written) -> bool:
         """Whether it is certain that a piece of work wrote nothing."""
-        return self._run(self.wrapped.is_untouched, written)
+        return self._run(self._wrapped.is_untouched, written)
 
 
 class SyncConversations(Blocking[Conversations]):
@@ -1751,7 +1760,7 @@ class SyncConversations(Blocking[Conversations]):
         Those are found by the longest beginning that is known, or else by the last three messages of a known list. Both
         are looked for where the beginning is not of the whole known list, since a client may have cut its middle.
         """
-        return self._call(self.wrapped.find, user_id, agent_id, seed, given)
+        return self._call(self._wrapped.find, user_id, agent_id, seed, given)
 
     def read(self, session_id: SessionId) -> KnownList:
         """What the client of a session holds.
@@ -1759,11 +1768,11 @@ class SyncConversations(Blocking[Conversations]):
         Raises:
             NotFoundError: there is no such session.
         """
-        return self._call(self.wrapped.read, session_id)
+        return self._call(self._wrapped.read, session_id)
 
     def read_epoch(self, user_id: UserId) -> int:
         """The epoch of a user, which every erase and wipe of theirs raises."""
-        return self._call(self.wrapped.read_epoch, user_id)
+        return self._call(self._wrapped.read_epoch, user_id)
 
     def keep(
         self, session_id: SessionId, before: ClientList, messages: Sequence[ClientMessage], *, seed: bytes
@@ -1773,7 +1782,7 @@ class SyncConversations(Blocking[Conversations]):
         Raises:
             ConflictError: the list is another than before; read it again.
         """
-        return self._call(self.wrapped.keep, session_id, before, messages, seed=seed)
+        return self._call(self._wrapped.keep, session_id, before, messages, seed=seed)
 
     def write(self, session_id: SessionId, change: ClientListChange) -> None:
         """Write a change of what the client of a session holds.
@@ -1781,7 +1790,7 @@ class SyncConversations(Blocking[Conversations]):
         Raises:
             ConflictError: the list is another than it was; read it again.
         """
-        self._call(self.wrapped.write, session_id, change)
+        self._call(self._wrapped.write, session_id, change)
 
 
 class SyncUsageStore(Blocking[UsageStore]):
@@ -1793,14 +1802,14 @@ class SyncUsageStore(Blocking[UsageStore]):
         Raises:
             ConflictError: a call with this id was recorded before.
         """
-        self._call(self.wrapped.record_call, call)
+        self._call(self._wrapped.record_call, call)
 
     def sum_cost_usd(self, *, since: datetime | None = None, compaction_id: CompactionId | None = None) -> float:
         """The known cost of all calls since a moment, of one compaction, or both; 0 when there are none.
 
         A call of unknown cost counts 0.
         """
-        return self._call(self.wrapped.sum_cost_usd, since=since, compaction_id=compaction_id)
+        return self._call(self._wrapped.sum_cost_usd, since=since, compaction_id=compaction_id)
 
     def list_calls(
         self,
@@ -1817,7 +1826,7 @@ class SyncUsageStore(Blocking[UsageStore]):
             NotFoundError: no call has the id `after`.
         """
         return self._call(
-            self.wrapped.list_calls,
+            self._wrapped.list_calls,
             user_id=user_id,
             session_id=session_id,
             compaction_id=compaction_id,
@@ -1834,12 +1843,12 @@ class SyncLeaseStore(Blocking[LeaseStore]):
 
         A wipe of a user's memory removes the leases of the user's dreams, and a wipe of the user all of them.
         """
-        return self._call(self.wrapped.claim_lease, name, holder=holder, secs=secs)
+        return self._call(self._wrapped.claim_lease, name, holder=holder, secs=secs)
 
     def renew_lease(self, name: LeaseName, *, holder: str, secs: float) -> bool:
         """Have a lease for so long from now on; False where the holder has it no more."""
-        return self._call(self.wrapped.renew_lease, name, holder=holder, secs=secs)
+        return self._call(self._wrapped.renew_lease, name, holder=holder, secs=secs)
 
     def release_lease(self, name: LeaseName, *, holder: str) -> None:
         """Give a lease back; nothing happens where the holder has it no more."""
-        self._call(self.wrapped.release_lease, name, holder=holder)
+        self._call(self._wrapped.release_lease, name, holder=holder)

@@ -313,7 +313,7 @@ def test_opened_by_several_threads_at_once(tmp_path: Path) -> None:
 
     def open_it() -> None:
         barrier.wait(10)
-        opened.append(id(engine.open().wrapped))
+        opened.append(id(engine.open()._wrapped))
 
     openers = [threading.Thread(target=open_it) for _ in range(4)]
     for opener in openers:
@@ -378,7 +378,7 @@ def test_events_can_be_left(url: str) -> None:
         assert next(events).session_id == session.id
         events.close()
         session.append(user("Hello."))
-        assert not engine.wrapped._stream.feed.hears(SessionSwitched)
+        assert not engine._wrapped._stream.feed.hears(SessionSwitched)
 
 
 def test_hooks_are_called(url: str) -> None:

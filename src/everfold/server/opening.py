@@ -65,7 +65,7 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         yield
         return
     await runtime.take_shared()
-    stream = runtime.engine.admin.memories.stream
+    stream = runtime.engine.admin.stream
     runtime.relay = Relay(
         stream.feed,
         runtime.replicas,

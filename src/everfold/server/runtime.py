@@ -111,8 +111,7 @@ class Runtime:
     @property
     def can_work(self) -> bool:
         """Whether it does what it is there for, as far as the queue of jobs goes."""
-        queue = self.engine.admin.background.queue
-        return not self.is_worker or (queue is not None and queue.is_working)
+        return not self.is_worker or self.engine.admin.is_working
 
     async def change_agent(self, agent: str, changes: Mapping[str, object]) -> None:
         """Have an agent be otherwise from now on, and keep it so. Errors as in `agents_file`.

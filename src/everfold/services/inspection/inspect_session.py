@@ -99,36 +99,36 @@ class Standing:
 
 
 @checked
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Inspector:
     """Looks into one session."""
 
-    store: Store
-    live: LiveSession
+    def __init__(self, *, store: Store, live: LiveSession) -> None:
+        self._store = store
+        self._live = live
 
     @property
     def figures(self) -> SessionFigures:
         """How far the session was when it was read last."""
-        state = self.live.state
+        state = self._live.state
         return SessionFigures(
             last_seq=state.last_seq,
-            watermark=self.live.layout.watermark,
+            watermark=self._live.layout.watermark,
             epoch=state.epoch,
             active_at=state.active_at,
         )
 
     async def standing(self) -> Standing:
         """Where the session stands now. O(what its layout shows): no message of the log is read."""
-        await self.live.reload(self.store)
-        state, layout, budget = self.live.state, self.live.layout, self.live.budget()
+        await self._live.reload(self._store)
+        state, layout, budget = self._live.state, self._live.layout, self._live.budget()
         report = report_window(
             state,
             layout,
-            self.live.settings.policy,
+            self._live.settings.policy,
             budget,
             by_slice=measure_slices(layout, refresh_seq=state.refresh_seq),
             message_count=await self._count_shown(),
-            suffix=list_suffix(state, layout, budget, suffix="", note=note_turn(self.live)),
+            suffix=list_suffix(state, layout, budget, suffix="", note=note_turn(self._live)),
         )
         return Standing(
             figures=self.figures,
@@ -138,11 +138,11 @@ class Inspector:
         )
 
     async def _count_shown(self) -> int:
-        state, layout, session_id = self.live.state, self.live.layout, self.live.record.id
-        if self.live.opening is not None:
+        state, layout, session_id = self._live.state, self._live.layout, self._live.record.id
+        if self._live.opening is not None:
             return 0
-        gone = await self.store.list_erased(session_id, retracted=True) if state.epoch else []
-        refreshes = await self.store.list_refreshes(session_id) if state.replaced_seq else []
+        gone = await self._store.list_erased(session_id, retracted=True) if state.epoch else []
+        refreshes = await self._store.list_refreshes(session_id) if state.replaced_seq else []
         return count_shown(state, layout, refreshes=refreshes, gone=frozenset(gone))
 
     # --- messages
@@ -153,9 +153,9 @@ class Inspector:
         Raises:
             InvalidInputError: the range is empty or larger than `everfold.services.sessions.read.MOST_READ`.
         """
-        require_range(self.live, first_seq, last_seq)
-        await self.live.reload(self.store)
-        end = self.live.state.last_seq
+        require_range(self._live, first_seq, last_seq)
+        await self._live.reload(self._store)
+        end = self._live.state.last_seq
         seqs = range(first_seq, min(last_seq, end) + 1)
         return LogStretch(messages=tuple(await self._read(seqs)), last_seq=end)
 
@@ -167,7 +167,7 @@ class Inspector:
             InvalidInputError: these are more than `everfold.services.sessions.read.MOST_READ`.
         """
         stretch = await self.read_range(max(seq - before, 1), seq + after)
-        require_seq(stretch.messages, self.live, seq)
+        require_seq(stretch.messages, self._live, seq)
         return stretch
 
     async def read_message(self, seq: int, *, page: int | None = None) -> ReadMessage:
@@ -176,16 +176,16 @@ class Inspector:
         Raises:
             NotFoundError: the session has no such message, or the message no such page.
         """
-        message = require_seq(await self._read([seq]), self.live, seq)
-        of_text = None if page is None else await read_page(self.store, self.live, seq, page)
+        message = require_seq(await self._read([seq]), self._live, seq)
+        of_text = None if page is None else await read_page(self._store, self._live, seq, page)
         return ReadMessage(message=message, page=of_text)
 
     async def _read(self, seqs: Sequence[int]) -> list[Message]:
-        session_id = self.live.record.id
-        found = {message.seq: message for message in await self.store.read_messages(session_id, seqs, retracted=True)}
+        session_id = self._live.record.id
+        found = {message.seq: message for message in await self._store.read_messages(session_id, seqs, retracted=True)}
         missing = [seq for seq in seqs if seq not in found]
         if missing:
-            found |= {note.seq: make_tombstone(note) for note in await self.store.read_notes(session_id, missing)}
+            found |= {note.seq: make_tombstone(note) for note in await self._store.read_notes(session_id, missing)}
         return [found[seq] for seq in seqs if seq in found]
 
     # --- compactions
@@ -206,17 +206,17 @@ class Inspector:
         cursor = None if after is None else CompactionId(after)
         if newest_first:
             compactions = await list_newest_compactions(
-                self.store, self.live, before=cursor, limit_count=require_page_size(limit)
+                self._store, self._live, before=cursor, limit_count=require_page_size(limit)
             )
         else:
             compactions = await list_compactions_after(
-                self.store, self.live, after=cursor, limit_count=require_page_size(limit)
+                self._store, self._live, after=cursor, limit_count=require_page_size(limit)
             )
         return [await self.show_cost(compaction) for compaction in compactions]
 
     async def show_cost(self, compaction: Compaction) -> CostedCompaction:
         """A compaction with what models were paid for it; nothing is asked where no worker ever had it."""
-        cost_usd = await self.store.sum_cost_usd(compaction_id=compaction.id) if compaction.attempts else 0.0
+        cost_usd = await self._store.sum_cost_usd(compaction_id=compaction.id) if compaction.attempts else 0.0
         return CostedCompaction(compaction=compaction, cost_usd=cost_usd or None)
 
     async def read_compaction(self, compaction_id: str) -> CompactionDetail:
@@ -225,9 +225,9 @@ class Inspector:
         Raises:
             NotFoundError: the log has no such compaction, whether another one has or not.
         """
-        compaction = await find_own_compaction(self.store, self.live.record, compaction_id)
+        compaction = await find_own_compaction(self._store, self._live.record, compaction_id)
         own = await self._read_digests(compaction)
-        revision = None if compaction.revises else await self.store.find_revision(compaction.id)
+        revision = None if compaction.revises else await self._store.find_revision(compaction.id)
         revised = await self._read_digests(revision) if revision is not None else {}
         return CompactionDetail(
             compaction=compaction,
@@ -242,12 +242,12 @@ class Inspector:
         if compaction.certificate is None:
             return {}
         ids = [digest_id for digest_id, _ in compaction.certificate.digests]
-        return {digest.kind: digest for digest in (await self.store.read_digests(ids)).values()}
+        return {digest.kind: digest for digest in (await self._store.read_digests(ids)).values()}
 
     async def _list_calls(self, compaction: Compaction) -> list[ModelCall]:
         calls: list[ModelCall] = []
         while compaction.attempts and (
-            page := await self.store.list_calls(
+            page := await self._store.list_calls(
                 compaction_id=compaction.id, after=calls[-1].id if calls else None, limit_count=_PAGE
             )
         ):
@@ -258,9 +258,9 @@ class Inspector:
 
     async def list_digests(self) -> list[Digest]:
         """The digests that the window shows now, by range."""
-        await self.live.reload(self.store)
-        ids = [shown.digest_id for shown in self.live.layout.ranges if shown.digest_id]
-        found = await self.store.read_digests(ids)
+        await self._live.reload(self._store)
+        ids = [shown.digest_id for shown in self._live.layout.ranges if shown.digest_id]
+        found = await self._store.read_digests(ids)
         return [found[digest_id] for digest_id in ids if digest_id in found]
 
     async def list_strips(self, *, compaction: str | None = None, limit: int = 20) -> LogStrips:
@@ -270,8 +270,8 @@ class Inspector:
             NotFoundError: the log has no such compaction.
         """
         if compaction is None:
-            strips = await list_strips(self.store, self.live, limit_count=require_page_size(limit))
+            strips = await list_strips(self._store, self._live, limit_count=require_page_size(limit))
         else:
-            asked = await find_own_compaction(self.store, self.live.record, compaction)
-            strips = await get_strip(self.store, self.live, asked)
-        return LogStrips(last_seq=self.live.state.last_seq, strips=tuple(strips))
+            asked = await find_own_compaction(self._store, self._live.record, compaction)
+            strips = await get_strip(self._store, self._live, asked)
+        return LogStrips(last_seq=self._live.state.last_seq, strips=tuple(strips))
