@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, cast, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import (
@@ -300,7 +300,8 @@ def _explain(error: ValidationError) -> str:
             lines.append(f"the setting {key!r} is now called {new!r}")
         elif problem["type"] == "extra_forbidden":
             near = difflib.get_close_matches(key, list(list_settings()), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "; `everfold config` prints every key"
+            meant = _name_entry(problem["loc"], near[0]) if near else ""
+            hint = f"; did you mean {meant!r}?" if near else "; `everfold config` prints every key"
             lines.append(f"the setting {key!r} is unknown{hint}")
         else:
             got = "something else" if key in _NOT_SHOWN else hide_in_addresses(repr(problem["input"]))
@@ -312,7 +313,15 @@ def _find_new_name(place: Sequence[int | str]) -> str | None:
     """The name that a setting has now, where it once had the one that was given; `place` leads to it."""
     section, *names = [part for part in place if not isinstance(part, int)]
     old = ".".join([str(section), *(str(name) for name in names[-1:])])
-    return RENAMED.get(old)
+    new = RENAMED.get(old)
+    return None if new is None else _name_entry(place, new)
+
+
+def _name_entry(place: Sequence[int | str], key: str) -> str:
+    """A key as it is typed where `place` leads: with the name of its agent, hand or source."""
+    section, _, name = key.partition(".")
+    has_names = get_origin(Settings.model_fields[section].annotation) is Mapping
+    return f"{section}.{place[1]}.{name}" if has_names and section == place[0] and len(place) > 1 else key
 
 
 def list_settings() -> Iterator[str]:

@@ -362,7 +362,24 @@ def test_a_renamed_setting_is_refused_with_its_new_name(tmp_path: Path, old: str
     table = f"{section}.desk" if section == "agents" else section
     path = tmp_path / "everfold.toml"
     path.write_text(f"[{table}]\n" + (f"{name} = 1\n" if name else ""))
-    with pytest.raises(InvalidInputError, match=f"is now called '{RENAMED.get(section, new)}'"):
+    wanted = new.replace("agents.", "agents.desk.") if section == "agents" else RENAMED.get(section, new)
+    with pytest.raises(InvalidInputError, match=f"is now called '{wanted}'"):
+        load_settings(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "meant"),
+    [
+        ("agents.desk", "recall_enable", "agents.desk.recall_enabled"),
+        ("hands.courier", "modle", "hands.courier.model"),
+        ("memory", "sistem", "memory.system"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_named_as_it_is_typed(tmp_path: Path, table: str, name: str, meant: str) -> None:
+    """The name that is proposed for an unknown one can be typed: it has the name of its agent, hand or source."""
+    path = tmp_path / "everfold.toml"
+    path.write_text(f"[{table}]\n{name} = 1\n")
+    with pytest.raises(InvalidInputError, match=f"'{table}.{name}' is unknown; did you mean '{meant}'"):
         load_settings(path)
 
 
