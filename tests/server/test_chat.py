@@ -258,6 +258,8 @@ async def test_who_has_heard_the_end_may_ask_again(tmp_path: Path, monkeypatch: 
         for _ in range(3):
             async with asking(client, session_id=session_id) as stream:
                 session_id = (await stream.until("done"))["session_id"]
+        said = [("user", "Which berth is free?"), ("assistant", "Seven.")]
+        assert await read_log(client, session_id) == said * 3
 
 
 async def test_a_stopping_server_stores_what_was_said(tmp_path: Path) -> None:
@@ -342,8 +344,11 @@ async def test_subscriptions_end_with_their_chat(tmp_path: Path) -> None:
         before = len(feed.list_open(Recovered))
         for _ in range(3):
             async with asking(client) as stream:
+                await stream.until("text_delta")
+                assert len(feed.list_open(Recovered)) > before
                 await stream.until("done")
-        await wait_until(lambda: len(feed.list_open(Recovered)) == before)
+        await wait_until(lambda: len(feed.list_open(Recovered)) <= before)
+        assert len(feed.list_open(Recovered)) == before
 
 
 async def test_many_people_chat_at_once(tmp_path: Path) -> None:

@@ -262,7 +262,8 @@ async def test_a_change_of_which_no_word_came_is_taken_all_the_same(both: Both, 
         await replicas.write_settings(b'{"guide": {"instructions": "Be brief."}}', expected_version=0)
     finally:
         await replicas.close()
-    await wait_until(lambda: "Be brief." in str(both.other.runtime.settings.agents.get("guide")))
+    await wait_until(lambda: "guide" in both.other.runtime.settings.agents)
+    assert both.other.runtime.settings.agents["guide"].instructions == "Be brief."
 
 
 async def test_a_server_whose_file_is_broken_hears_on(

@@ -140,15 +140,17 @@ async def test_what_a_caller_runs_is_done_in_its_place(dispatcher: InProcessDisp
 
 async def test_jobs_of_two_kinds_run_beside_each_other() -> None:
     """A session's refresh does not wait for its other work."""
-    meeting = asyncio.Barrier(2)
+    meeting, met = asyncio.Barrier(2), list[Job]()
 
-    async def do(_: Job) -> None:
+    async def do(job: Job) -> None:
         await meeting.wait()
+        met.append(job)
 
-    dispatcher = serving(do)
-    dispatcher.submit(wake(ONE))
-    dispatcher.submit(RefreshSession(session_id=ONE))
+    dispatcher, jobs = serving(do), [wake(ONE), RefreshSession(session_id=ONE)]
+    for job in jobs:
+        dispatcher.submit(job)
     await dispatcher.join()
+    assert sorted(map(str, met)) == sorted(map(str, jobs))
 
 
 async def test_joining_what_does_not_run(dispatcher: InProcessDispatcher) -> None:
