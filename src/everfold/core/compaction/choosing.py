@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from everfold.core.compaction.held import (
     LEAVE_RATIO,
     choose_held,
+    measure_note_quotes,
     measure_quotes,
     offer_note,
     settle_running,
@@ -188,7 +189,8 @@ class _Walk:
         self.tail = tokens - layout.body_tokens + sum([held.tokens for held in layout.held if held not in shown])
         self.offered: list[HeldMessage] = []
         self.passed_tokens = self.turns = self.head = self.recent = self.pinned = self.kept = self.too_few_tokens = 0
-        self.quoted = measure_quotes((*layout.standing, *layout.standing_pool))
+        quoted = (*layout.standing, *layout.standing_pool)
+        self.quoted = measure_quotes(quoted, [line for line in quoted if not line.standing])
         self.quotable = NO_QUOTES
         for held in shown:
             self._offer(settle_running(held, state))
@@ -225,15 +227,15 @@ class _Walk:
 
     def pass_block(self, block: Sequence[Note]) -> None:
         for note in block:
-            offered = offer_note(note, self.state, self.budget, before=self.before)
+            before, self.before = self.before, note
+            offered = offer_note(note, self.state, self.budget, before=before)
             self.passed.append(note)
-            self.before = note
             self.passed_tokens += 0 if note.seq in self.replaced else note.tokens
             self.turns += note.kind == "user"
             if offered is not None:
                 self._offer(offered)
             elif note.kind == "user":
-                self.quoted = _add(self.quoted, measure_quotes(note.lines))
+                self.quoted = _add(self.quoted, measure_note_quotes(note, before))
         self.stops.append(self._stop())
 
     def is_enough(self) -> bool:

@@ -15,6 +15,7 @@ from everfold.core.compaction.planning import GONE, CompactionPlan, Group, measu
 from everfold.core.digests.drafts import Draft
 from everfold.core.digests.extractive import DigestSource, DigestText, compose_digest_stepwise, compose_rollup_stepwise
 from everfold.core.digests.pools import RollupPool, pool_stepwise
+from everfold.core.digests.rule_objects import list_objects
 from everfold.core.digests.standing import StandingInstructions, compose_standing_stepwise
 from everfold.core.digests.value import read_value
 from everfold.core.log.calibration import Calibration, count_tokens
@@ -118,7 +119,7 @@ def fold(
         plan: What to do.
         layout: The layout that the plan was made from.
         notes: The messages of the range, of every fine range that joins the rollup, those that leave, those that are held,
-            and those whose questions stand with these.
+            those whose questions stand with these, and the one before each range.
         pool: The pool of the rollup that is shown, or None when there is none.
         compaction_id: The compaction that commits this; digest ids are made from it.
         draft: The digest that a model wrote; an extractive one is made when left out.
@@ -371,12 +372,21 @@ def _shown(digest: Digest) -> ShownRange:
 
 
 def _standing_lines(plan: CompactionPlan, layout: Layout, notes: Mapping[int, Note]) -> list[ExtractLine]:
-    """The standing instructions whose messages are not shown verbatim, those that wait for room too, newest first."""
+    """The standing instructions whose messages are not shown verbatim, those that wait for room too, newest first.
+
+    With the sentences of the messages before that say what they speak of.
+    """
     gone = [notes[seq] for seq in (*plan.folded, *plan.leaving) if seq in notes]
-    lines = [line for note in gone for line in note.lines if line.standing]
+    lines = [line for note in gone for line in list_standing(note, notes.get(note.seq - 1))]
     held = {message.seq for message in plan.held}
-    lines += [line for line in (*layout.standing, *layout.standing_pool) if line.seq not in held]
+    lines += [line for line in (*layout.standing, *layout.standing_pool) if not line.standing or line.seq not in held]
     return sorted(lines, key=lambda line: (-line.seq, line.start))
+
+
+def list_standing(note: Note, before: Note | None) -> list[ExtractLine]:
+    """The standing lines of a message, and what they speak of in the message before it."""
+    lines = [line for line in note.lines if line.standing]
+    return lines + (list_objects(lines, before.lines) if before is not None and not before.is_erased else [])
 
 
 def list_shown_elsewhere(

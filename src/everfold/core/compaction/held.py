@@ -10,6 +10,7 @@ from typing import Final
 
 from everfold.core.compaction.layout import APART, Asked, HeldMessage, Hold, Quotes
 from everfold.core.digests.answers import find_asked, show_asked
+from everfold.core.digests.rule_objects import list_objects, show_object
 from everfold.core.digests.standing import is_strong
 from everfold.core.log.budget import UsableBudget
 from everfold.core.log.messages import Note
@@ -72,7 +73,7 @@ def offer_note(
         tokens=note.tokens + (asked.tokens if asked and hold not in APART else 0),
         hold=hold,
         keep=note.keep and note.kind == "user",
-        quotes=measure_quotes(note.lines),
+        quotes=measure_note_quotes(note, before),
         asked=None if hold == "head" else asked,
     )
 
@@ -105,9 +106,14 @@ def _find_hold(note: Note, state: SessionState, budget: UsableBudget, *, is_answ
     return "slice" if is_kept and (is_answer or stands_alone(note)) else None
 
 
-def measure_quotes(lines: Iterable[ExtractLine]) -> Quotes:
-    """The most that these lines take in the standing instructions. One without strength takes nothing."""
-    tokens = {True: 0, False: 0}
+def measure_note_quotes(note: Note, before: Note | None) -> Quotes:
+    """The most that a message's lines take in the standing instructions, what they speak of in the message before too."""
+    return measure_quotes(note.lines, list_objects(note.lines, before.lines) if before else ())
+
+
+def measure_quotes(lines: Iterable[ExtractLine], objects: Iterable[ExtractLine] = ()) -> Quotes:
+    """The most that these lines take in the standing instructions, with what they speak of. One without strength takes nothing."""
+    tokens = {True: sum(estimate_text_tokens(show_object(line)) for line in objects), False: 0}
     for line in lines:
         if line.standing and measure_strength(line.kind, line.quote):
             tokens[is_strong(line)] += estimate_text_tokens(line.quote) + QUOTE_TOKENS

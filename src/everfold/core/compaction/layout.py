@@ -95,7 +95,8 @@ class Layout:
         turns_count: How many turns had begun at the watermark.
         held: Messages shown verbatim, by sequence number.
         ranges: Contiguous from 1 to the watermark; at most one is the rollup's, and it is the first.
-        standing: The lines of the standing instructions, strongest first, newest first within a strength.
+        standing: The lines of the standing instructions, strongest first, newest first within a strength; behind a rule that
+            names no object the sentence of the message before that does, as a line that does not bind.
         standing_text: The block as it is shown; empty when there is none.
         standing_left_out: The standing instructions that do not fit their slice, those of the pool and those that left it.
         standing_pool: Those that wait for room, in the same order; the next compaction chooses from them again.

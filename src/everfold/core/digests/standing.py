@@ -5,12 +5,13 @@ Source: DESIGN G3, 3.4.
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
 from everfold.core.digests.rows import Estimate, name_day, name_range, neutralise
+from everfold.core.digests.rule_objects import find_object, show_object
 from everfold.core.primitives.stepwise import Steps, finishing, map_stepwise
 from everfold.core.replacement.supersession import has_ended, list_current_stepwise
 from everfold.core.statements.extracts import ExtractLine
@@ -51,7 +52,8 @@ class StandingInstructions:
     """The standing instructions: their text, what they show, and what they have no room for.
 
     Attributes:
-        lines: What the text shows, strongest first, newest first within a strength.
+        lines: What the text shows, strongest first, newest first within a strength; each with the sentence of the message
+            before that names its object, where it needs one, behind it as a line that does not bind.
         waiting: What it has no room for, in the same order, at most `POOL_LINES`: the next compaction chooses again.
         dropped: How many left the pool for good; they can be read from history.
         left_out: How many are not shown, those that wait and those that were dropped.
@@ -78,11 +80,12 @@ def compose_standing_stepwise(
 ) -> Steps[StandingInstructions]:
     """Exact quotes of the standing instructions, strongest first; superseded ones left out, a repeat shown once.
 
-    One that tells nothing without the message before it ("You're right, let's do that.") is counted, not shown. What
-    ended by its own words before `as_of`, the newest line's moment where it is not given, is neither.
+    One that tells nothing ("You're right, let's do that."), also with the sentence that names its object, is counted, not
+    shown. What ended by its own words before `as_of`, the newest line's moment where it is not given, is neither.
 
     Args:
-        lines: The standing lines whose messages are not shown, those that waited for room too, in any order.
+        lines: The standing lines whose messages are not shown, those that waited for room too, in any order; those that do
+            not bind are what `rule_objects.list_objects` found for them.
         cap_tokens: For the frame and what binds strongly.
         weak_cap_tokens: For decisions and preferences, which take none of the room that the others leave.
         estimate: Tokens of a text.
@@ -91,17 +94,20 @@ def compose_standing_stepwise(
         beside: Lines of messages that are shown word for word: they supersede others and are not quoted.
         settled: Those of the lines that were chosen from together before: none of them supersedes another.
     """
+    objects = index_objects(lines)
+    lines = [line for line in lines if line.standing]
     walked = yield from list_current_stepwise([*lines, *beside], settled={(line.seq, line.start) for line in settled})
-    ranked = yield from _rank(lines, walked, as_of or max((line.said_at for line in lines), default=None))
-    dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if not measure_substance(line.quote)])
-    ranked = [line for line in ranked if measure_substance(line.quote)]
+    as_of = as_of or max((line.said_at for line in lines), default=None)
+    ranked = yield from _rank(lines, walked, objects, as_of)
+    telling = [line for line in ranked if measure_substance(line.quote) or find_object(line, objects)]
+    dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if line not in telling])
     is_short = estimate("\n".join(_FRAME)) * _FRAME_SHARE > cap_tokens
-    block = _Block(ranked, dropped, estimate, _SHORT_FRAME if is_short else _FRAME)
-    strong = block.fit((), [line for line in ranked if is_strong(line)], cap_tokens)
+    block = _Block(telling, objects, dropped, estimate, _SHORT_FRAME if is_short else _FRAME)
+    strong = block.fit((), [line for line in telling if is_strong(line)], cap_tokens)
     if strong is None:
         return block.close((), "")
     cap = estimate(block.write(strong)) + weak_cap_tokens
-    shown = block.fit(strong, [line for line in ranked if not is_strong(line)], cap) or strong
+    shown = block.fit(strong, [line for line in telling if not is_strong(line)], cap) or strong
     return block.close(shown, block.write(shown))
 
 
@@ -115,17 +121,28 @@ def is_strong(line: ExtractLine) -> bool:
 
 def measure_weak_rows(lines: Sequence[ExtractLine], *, estimate: Estimate) -> int:
     """Tokens of those of the shown lines that bind weakly, at most, their numbers and dates included."""
-    weak = [line for line in lines if not is_strong(line)]
-    return estimate("\n".join(_write_rows(weak))) if weak else 0
+    weak = [line for line in lines if line.standing and not is_strong(line)]
+    return estimate("\n".join(_write_rows(weak, index_objects(lines)))) if weak else 0
+
+
+def index_objects(lines: Iterable[ExtractLine]) -> dict[int, ExtractLine]:
+    """Those of the lines that do not bind, by message: what rules of the message behind speak of."""
+    return {line.seq: line for line in lines if not line.standing}
 
 
 class _Block:
     """The text of the standing instructions over one ranking: what is not shown is counted in it."""
 
     def __init__(
-        self, ranked: Sequence[ExtractLine], dropped: LeftOut, estimate: Estimate, frame: tuple[str, str]
+        self,
+        ranked: Sequence[ExtractLine],
+        objects: Mapping[int, ExtractLine],
+        dropped: LeftOut,
+        estimate: Estimate,
+        frame: tuple[str, str],
     ) -> None:
         self._ranked = ranked
+        self._objects = objects
         self._dropped = dropped
         self._estimate = estimate
         self._frame = frame
@@ -152,7 +169,7 @@ class _Block:
         head, tail = self._frame
         is_short = not tail
         return "\n".join(
-            [head, *_write_rows(shown, is_short=is_short), *_point_to(missing, is_short=is_short), tail]
+            [head, *_write_rows(shown, self._objects, is_short=is_short), *_point_to(missing, is_short=is_short), tail]
         ).rstrip("\n")
 
     def close(self, shown: Sequence[ExtractLine], text: str) -> StandingInstructions:
@@ -162,8 +179,8 @@ class _Block:
         return StandingInstructions(
             text=text,
             tokens=self._estimate(text),
-            lines=tuple(shown),
-            waiting=tuple(rest[:POOL_LINES]),
+            lines=_add_objects(shown, self._objects),
+            waiting=_add_objects(rest[:POOL_LINES], self._objects),
             dropped=dropped,
             left_out=self._dropped.plus([line.seq for line in rest]),
         )
@@ -173,15 +190,24 @@ class _Block:
         return [line for line in self._ranked if (line.seq, line.start) not in keys]
 
 
+def _add_objects(lines: Iterable[ExtractLine], objects: Mapping[int, ExtractLine]) -> tuple[ExtractLine, ...]:
+    """The lines, each with its object behind it."""
+    pairs = [(line, find_object(line, objects)) for line in lines]
+    return tuple(dict.fromkeys(one for pair in pairs for one in pair if one is not None))
+
+
 def _rank(
-    lines: Sequence[ExtractLine], current: Sequence[ExtractLine], as_of: datetime | None
+    lines: Sequence[ExtractLine],
+    current: Sequence[ExtractLine],
+    objects: Mapping[int, ExtractLine],
+    as_of: datetime | None,
 ) -> Steps[list[ExtractLine]]:
     """Those of the lines that are current and hold, strongest first, newest first within a strength, each text once."""
     offered = {(line.seq, line.start) for line in lines}
     current = [line for line in current if (line.seq, line.start) in offered]
     holding = [line for line in current if line.standing and not (as_of and has_ended(line, as_of))]
     holding.sort(key=lambda line: (line.seq, -line.start))
-    unique = {" ".join(line.quote.lower().split()): line for line in holding}
+    unique = {(" ".join(line.quote.lower().split()), find_object(line, objects)): line for line in holding}
     strengths = yield from map_stepwise(measure_line, [*unique.values()], count=_LINES_PER_STEP)
     rated = list(zip(strengths, unique.values(), strict=True))
     rated.sort(key=lambda one: (-one[0], -one[1].seq, one[1].start))
@@ -201,11 +227,14 @@ def _point_to(missing: LeftOut, *, is_short: bool) -> list[str]:
     return [f"{missing.count} more not shown, messages {span}{'' if is_short else ': read them from history.'}"]
 
 
-def _write_rows(shown: Sequence[ExtractLine], *, is_short: bool = False) -> list[str]:
+def _write_rows(
+    shown: Sequence[ExtractLine], objects: Mapping[int, ExtractLine], *, is_short: bool = False
+) -> list[str]:
     rows: list[str] = []
     day: date | None = None
     for line in shown:
         dated = "" if is_short else name_day(line.said_at.date(), day)
         day = line.said_at.date()
-        rows.append(f"{dated}#{line.seq} {neutralise(line.quote)}")
+        named = find_object(line, objects)
+        rows.append(f"{dated}#{line.seq} {neutralise(line.quote)}{show_object(named) if named else ''}")
     return rows

@@ -8,12 +8,14 @@ Source: DESIGN 3.4.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
-from everfold.core.statements.extracts import QUOTE_CHARS
+from everfold.core.statements.extracts import QUOTE_CHARS, LineKind
 from everfold.core.statements.pronouns import points_back
+from everfold.core.statements.quotes import REMEMBERED_TEXTS
 from everfold.core.statements.scoring import REMEMBERED, Scored
-from everfold.core.statements.segments import Span
+from everfold.core.statements.segments import Span, cut_prose
 
 _GAP_CHARS: Final = 4
 """How many marks and blanks stand at most between two sentences of one thought: a line break and a list mark too."""
@@ -91,17 +93,24 @@ def _belongs(lowered: str, before: Scored | None, one: Scored) -> bool:
         return False
     sentence = _read(lowered, one)
     if one.standing and (
-        _is_pointing_back(sentence, one) or (not before.standing and _announces(_read(lowered, before)))
+        _is_pointing_back(sentence, one.kind) or (not before.standing and _announces(_read(lowered, before)))
     ):
         return True
     return _is_going_on(sentence, before) or _wants_kept(sentence) is not None
 
 
-def _is_pointing_back(sentence: str, one: Scored) -> bool:
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def lacks_object(kind: LineKind, quote: str) -> bool:
+    """Whether a standing line is one sentence that speaks of something which it does not name. O(length)."""
+    is_one = len(list(cut_prose(quote, 0, len(quote)))) == 1
+    return is_one and _is_pointing_back(quote.lower().replace("\u2019", "'"), kind)
+
+
+def _is_pointing_back(sentence: str, kind: LineKind) -> bool:
     """Whether a standing sentence speaks of something that it does not name."""
     if _points_back(sentence) is not None:
         return True
-    is_judged = one.kind in _ORDERING or _has_person(sentence) is not None
+    is_judged = kind in _ORDERING or _has_person(sentence) is not None
     return is_judged and _has_own_turn(sentence) is None and points_back(sentence)
 
 

@@ -25,7 +25,7 @@ _APART: Final = re.compile(
 )
 """Where such a word stands for nothing that was named, or for the answer itself."""
 _BEHIND: Final = (
-    r"[,.!;:)]|$| (?:in mind|from now|for (?:me|every|each|all)|to (?:me|him|her|them|any\w*|no \w+)|with (?:any\w*|others|no \w+)|(?:in|on|at) (?:any|every|all|each|my|your|our)"
+    r"[,.!;:)]|$| (?:any ?more|in mind|from now|for (?:me|every|each|all)|to (?:me|him|her|them|any\w*|no \w+)|with (?:any\w*|others|no \w+)|(?:in|on|at) (?:any|every|all|each|my|your|our)"
     r"|before|after|when|whenever|if|unless|until|every|each|always|again|ever|please|too|as well|down|up|first|only|instead|a (?:day|week|month)|by)\b"
 )
 """What follows a "this" or "that" which is an object, and neither a conjunction nor before its noun."""

@@ -286,6 +286,7 @@ class Committer:
         seqs = {*plan.leaving, *(held.seq for held in plan.held), *range(plan.first_seq, plan.last_seq + 1)}
         seqs.update(held.asked.seq for held in plan.held if held.asked)
         seqs.update(range(joined_from, plan.join_through + 1))
+        seqs.update(seq - 1 for seq in (plan.first_seq, *plan.leaving) if seq > 1)
         notes = {note.seq: note for note in known if note.seq in seqs}
         missing = sorted(seqs - notes.keys())
         if missing:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from everfold.core.compaction.folding import Digest
+from everfold.core.compaction.folding import Digest, list_standing
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.record import Compaction
 from everfold.core.forgetting.memory import Gone, read_gone_words
@@ -23,7 +23,7 @@ from everfold.core.forgetting.messages import (
     show_new_digests,
 )
 from everfold.core.log.appending import said_text
-from everfold.core.log.messages import Message
+from everfold.core.log.messages import Message, Note
 from everfold.core.log.sessions import SessionRecord, find_holder
 from everfold.core.log.state import SessionState
 from everfold.core.memory.items import ItemId
@@ -225,11 +225,13 @@ class _Past:
         if compaction.id not in self.in_force or not any(line.standing for line in self.message.lines):
             return None
         lines: list[ExtractLine] = []
+        before: Note | None = None
         for first_seq in range(1, layout.watermark + 1, _PAGE):
             seqs = range(first_seq, min(first_seq + _PAGE - 1, layout.watermark) + 1)
             for note in await self.store.read_notes(compaction.session_id, seqs):
                 if note.seq not in layout.held_seqs:
-                    lines += [line for line in note.lines if line.standing]
+                    lines += list_standing(note, before)
+                before = note
         return lines
 
 
