@@ -1040,7 +1040,7 @@ RULES: Final[tuple[StatementRule, ...]] = (
     StatementRule(
         kind="preference",
         cues="prefer prefers favour favor dislike dislikes hate hates like likes love loves enjoy enjoys",
-        pattern=r"@(?=[iwmosht])(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)|not to say|how|you\b|when you|what|so\b|these|those|\.|what|when\b|where\b|that\b)\w|@(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b|@(?:we|i) would like to have\b",
+        pattern=r"@(?=[iwmosht])(?:i|we|my \w+|our \w+|he|she|they) (?:(?:really|usually|also|always|much|generally|strongly|tend to|mostly|absolutely|just|do|would|actually|personally|both|all|kinda|normally) )*(?:prefer|favou?r|dislike|hate|like|love|enjoy)s? (?!your|that\b|this|it\b|the idea|to (?:know|hear|see you)|not to say|how|you\b|when you|what|so\b|none\b|neither\b|these|those|\.|what|when\b|where\b|that\b)\w|@(?:i'd|we'd|i would|id|i'd much) (?:much |really )?(?:prefer|like to have)\b|@(?:we|i) would like to have\b",
         example="My mother prefers window seats.",
         counter="I love your garden.",
     ),

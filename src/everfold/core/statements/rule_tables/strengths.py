@@ -64,6 +64,13 @@ _FELT: Final = (
 _LEAD: Final = r"^(?:(?:and|but|so|well|oh|yes|no|also|ok|okay|yeah|honestly),? )*"
 _IDLE: Final = r"(?:really |even |ever |actually |just )*"
 
+_PASSING: Final = (
+    r"(?:(?:free|spare|quiet|new|good|nice|better|little|few|decent) )*(?:second|sec|moment|minute|min|hour|day|evening|weekend|chance|opportunity|break|time|while|breather"
+    r"|reply|answer|response|result|confirmation|job|girl|boy|man|woman|guy|girlfriend|boyfriend|partner|husband|wife|friend|house|flat|apartment|place|home|baby"
+    r"|kid|child|dog|cat|car|shooting star|rainbow)s?\b"
+)
+"""What one gets or finds once, or not for the work: who says so orders nothing that lasts."""
+
 STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
@@ -91,6 +98,12 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         r"|^never (?:set foot|let (?:me|us) down|cost (?:me|us)|hurt an|quit \w+ing|cut my own)|^always (?:hit the|\w+ you[.!]*$)",
         example="Never seen so much snow.",
         counter="Never exceed the limit on this road.",
+    ),
+    StrengthRule(
+        strength=0,
+        needles=", always |, never ",
+        pattern=r"^(?:oh,? |well,? )?(?P<thing>[\w'-]+), (?:always|never) (?P=thing)\b[.!]*$",
+        example="Mugs, always mugs.",
     ),
     StrengthRule(
         strength=0,
@@ -149,6 +162,14 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         strength=0,
         pattern=r"^(?:and |so |but |well,? )*(?:there (?:are|is) |it's |we have |we've got )?only (?:an? )?(?:few |couple (?:of )?)?(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|\w+) (?:more )?(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|sleeps?|pages?|people|left)\b.*\b(?:until|till|left|to go|before|away|remaining|more)\b",
         example="Only two weeks until the regatta!",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="when:when_you whenever time:time_you",
+        pattern=rf"^(?:and |so |but |also |please |listen,? )*(?:when(?:ever)?|every ?time|each time|any ?time) you(?:'ve| have)? (?:get|receive|see|notice|spot|hit|find|have|come across|run into|finish|finished|done with|completed?|written|read)"
+        rf" (?:an?|any|another|new|some) (?!{_PASSING}[^,;?]{{0,30}},)[^,;?]{{2,60}}, (?:please |always |never |then |just )*{{order}}\b(?! a wish\b)",
+        example="When you get a new order, print the slip.",
+        counter="When you get a minute, send me the list.",
     ),
     StrengthRule(
         strength=0,
@@ -331,7 +352,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="while during until till long:as_long throughout when:when_you whenever time:time_you",
-        pattern=rf"^(?:and |so |but |also |listen,? )?(?:as long as|while|during|until|till|throughout) [^,;?]{{3,70}}, (?:please |always |never |only |don't |do not |no |{{order}} )|^(?:and |so |but |also |listen,? )?(?:when(?:ever)? you|every ?time you|each time you|any ?time you) (?!have\b|can\b|get\b|are\b)[^;?]{{3,90}}, {_VERB}",
+        pattern=rf"^(?:and |so |but |also |listen,? )?(?:as long as|while|during|until|till|throughout) [^,;?]{{3,70}}, (?:please |always |never |only |don't |do not |no |{{order}} )|^(?:and |so |but |also |listen,? )?(?:when(?:ever)? you|every ?time you|each time you|any ?time you) (?!have\b|can\b|get\b|are\b|(?:see|meet|find) (?:her|him|them|each other|an? {_PASSING}))[^;?]{{3,90}}, {_VERB}",
         example="While I am on this diet, suggest no pasta.",
         counter="When you have a second, pour the tea.",
     ),
@@ -384,7 +405,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=2,
         cues="by:has_to by:have_to by:need_to by:needs_to by:got_to by:must before:has_to before:have_to before:must deadline due runs expires extension",
-        pattern=r"@(?:has|have|had|needs?|must|got) (?:to )?(?:be|come|arrive|leave|go|get|reach|land|finish|send|submit|file|pay)\b[^;?]*\b(?:by|before|no later than|until) (?:the |noon|midnight|\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|then|tomorrow|tonight|next|end)|@(?:deadline|due date)(?: for [^.;]{1,40})? (?:is|was moved)\b|@(?:runs out|expires|is due|are due) (?:on|by|in|at)? ?(?:\d|the \d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+        pattern=r"@(?:has|have|had|needs?|must|got) (?:to )?(?:be|come|arrive|leave|go|get|reach|land|finish|send|submit|file|pay)\b[^;?]*\b(?:by|before|no later than|until) (?:the |noon|midnight|\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|then|tomorrow|tonight|next|end)|@(?:deadline|due date)(?: for [^.;]{1,40})? (?:is|was moved)\b|@(?:deadline|due date)(?: for [^.;:]{1,40})?: ?(?:on |by |the |noon|midnight|\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|tomorrow|tonight|next|end)|@(?:runs out|expires|is due|are due) (?:on|by|in|at)? ?(?:\d|the \d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
         example="The form has to be in by Friday.",
     ),
     StrengthRule(
@@ -405,7 +426,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=2,
         kinds="constraint|remember|correction|preference|decision",
-        pattern=r"@(?:you|the [\w'-]+(?: [\w'-]+){0,3}|my [\w'-]+(?: [\w'-]+)?|our [\w'-]+(?: [\w'-]+)?|every [\w'-]+|each [\w'-]+|all [\w'-]+(?: [\w'-]+)?|no [\w'-]+|nobody|dogs|guests) (?:must(?: not)?(?! have| be (?:so|nice|hard|great|tough|proud|fun|exciting))|mustn't|may not|may only|can only|cannot|can't have|shall|has to|(?:have|need) to (?:be|stay)|needs to|should (?:not|only|stay)|shouldn't|(?:is|are) not (?:allowed|permitted|to)|(?:is|are) (?:forbidden|prohibited|off[- ]limits|taboo|a no-go|out of the question|not an option|required|mandatory|confidential))\b",
+        pattern=r"@(?:you|the [\w'-]+(?: [\w'-]+){0,3}|my [\w'-]+(?: [\w'-]+)?|our [\w'-]+(?: [\w'-]+)?|every [\w'-]+|each [\w'-]+|all [\w'-]+(?: [\w'-]+)?|no [\w'-]+|nobody|dogs|guests) (?:must(?: not)?(?! have| be (?:so|nice|hard|great|tough|proud|fun|exciting))|mustn't|may not|may only|can only|cannot|can't (?:have|use|show|print|sell|send|publish|share|quote|touch|remove|delete|mention)|shall|has to|(?:have|need) to (?:be|stay)|needs to|should (?:not|only|stay)|shouldn't|(?:is|are) not (?:allowed|permitted|to)|(?:is|are) (?:forbidden|prohibited|off[- ]limits|taboo|a no-go|out of the question|not an option|required|mandatory|confidential))\b",
         example="The keys must stay at reception.",
         counter="The trip must have been long.",
     ),
@@ -425,9 +446,10 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=2,
-        cues="free forbids refuses insists consent without:want throughout:throughout keep:to_keep stay:to_stay free:free_of way:the_way_through any:without_any",
-        pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
+        cues="free forbids refuses insists consent wants:user_wants wants:client_wants wants:customer_wants without:want throughout:throughout keep:to_keep stay:to_stay free:free_of way:the_way_through any:without_any",
+        pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants(?! to (?:know|see|meet|talk|go|come|hear|visit|try|buy|thank)\b)|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
         example="My landlord forbids candles.",
+        counter="The client wants to meet us.",
     ),
     StrengthRule(
         strength=0,

@@ -1,0 +1,79 @@
+"""A sentence that orders how to work binds as strongly as it says; what people say to one another in passing does not."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from everfold.core.statements.reading import find_extract_lines
+from everfold.core.statements.strengths import measure_line
+
+
+def measure(text: str) -> int:
+    """How strongly what a user says binds; 0 where it does not stand."""
+    lines = find_extract_lines(
+        text, seq=1, origin="user", is_result=False, said_at=datetime(2031, 3, 3, tzinfo=UTC), attached=()
+    )
+    return max([measure_line(line) for line in lines if line.standing], default=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When you get a new order, print the slip.",
+        "When you see an error, stop and tell me.",
+        "When you have finished a chapter, send me the word count.",
+        "When you've written a test, run it.",
+        "When you have a question, ask me first.",
+        "When you get an email from Carla, forward it to me.",
+    ],
+)
+def test_what_to_do_each_time_is_an_explicit_rule(text: str) -> None:
+    """An order for each thing that comes up in the work is an explicit rule."""
+    assert measure(text) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When you have time, we could repaint the shed.",
+        "When you get home, put the kettle on.",
+        "When you see her, say hi from me.",
+        "When you see her, give her my love.",
+        "When you get a minute, send me the list.",
+        "When you get the chance, read the book.",
+        "When you find a new job, call me.",
+        "When you see a shooting star, make a wish.",
+        "When you have a baby, buy a good pram.",
+        "When you have finished the chapter, send me the word count.",
+    ],
+)
+def test_what_to_do_once_or_between_friends_is_no_rule(text: str) -> None:
+    """An order for one occasion, and what people tell one another, does not bind."""
+    assert measure(text) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user wants all dates in ISO form.",
+        "The client wants a blue header.",
+        "Deadline: 3 May",
+        "Deadline for the report: Friday.",
+        "You can't use the red logo.",
+    ],
+)
+def test_a_wish_of_the_client_a_deadline_and_a_ban_are_limits(text: str) -> None:
+    """What the client wants, a deadline in note form and what is not to be used bind as limits do."""
+    assert measure(text) == 2
+
+
+@pytest.mark.parametrize("text", ["The client wants to meet us.", "Deadline: none", "You can't be serious."])
+def test_what_only_looks_like_a_limit_binds_weakly(text: str) -> None:
+    """The same words without a demand, a day or a thing are no limit."""
+    assert measure(text) < 2
+
+
+@pytest.mark.parametrize("text", ["Mugs, always mugs.", "My neighbour likes none."])
+def test_an_echo_and_a_taste_for_nothing_do_not_stand(text: str) -> None:
+    """A word that is only said again, and a taste that names nothing, are no instructions."""
+    assert measure(text) == 0
