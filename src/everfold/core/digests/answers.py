@@ -57,7 +57,7 @@ def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
     """The lines that tell something, a user's short answer behind the question of the message before; O(lines).
 
     Only where the answer says yes or no and a fact, or shares no word with its question: any other that repeats one says what
-    it is about. Where no line tells anything, each alone.
+    it is about. None where no line tells anything.
     """
     asked = {line.seq: line for line in lines if _is_question(line)}
     groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
@@ -65,7 +65,7 @@ def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
     groups = [said for said in groups if len(said) > 1 or said[0] not in answered]
     least = _LEAST_SUBSTANCE if any(line.origin == "tool" for line in lines) else 1
     tells = yield from map_stepwise(lambda said: _tells(said, least), groups, count=_LINES_PER_STEP)
-    return [*compress(groups, tells)] or [(line,) for line in lines]
+    return [*compress(groups, tells)]
 
 
 def find_asked(lines: Sequence[ExtractLine], before: Sequence[ExtractLine]) -> ExtractLine | None:

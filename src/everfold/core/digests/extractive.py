@@ -161,7 +161,7 @@ def _rank(
 ) -> Steps[list[_Ranked]]:
     """Lines in the order of choice, near-duplicates and what tells nothing by itself left out.
 
-    Where no line tells anything, all in the order of the log. Stops at `enough_tokens` of lines; gives all when left out.
+    None where no line tells anything new. Stops at `enough_tokens` of lines; gives all when left out.
     """
     groups = yield from group_stepwise(lines)
     sizes = yield from _size_rows(groups, estimate, speakers)
@@ -179,7 +179,7 @@ def _rank(
             break
         if len(ranked) % LINES_PER_STEP == 0:
             yield
-    return ranked or [_Ranked(said, size) for said, size in zip(groups, sizes, strict=True)]
+    return ranked
 
 
 def _size_rows(groups: Sequence[Said], estimate: Estimate, speakers: Mapping[int, str]) -> Steps[list[int]]:

@@ -23,9 +23,31 @@ _AGREEING: Final = list_word_set(
     "absolutely agree agreed agrees amazing appreciate assistant awesome brilliant completely continue cool definitely ever exactly excellent explaining fantastic"
     " glad haha happy help helped helpful helping helps hilarious lol makes perfect perfectly plan proceed sense sounds super totally understand understood"
     " wonderful wow figured forward go interaction idea encouragement support agreement"
+    " aww yay congrats congratulations welcome proud worries luck can't"
     " ahead moment hat todo la un con mi va per"
 )
 """A sentence of these words alone thanks, praises or agrees; beside others each tells something."""
+_FELT: Final = list_word_set(
+    "aw aww awww yay wow woah whoa omg ah ahh oh ooh hey yeah yea yep yup nope sure ya dude man guys buddy honey dear"
+    " welcome congrats congratulations cheers thankful grateful worry worries worried luck care kind kindness sweet cute lovely"
+    " beautiful gorgeous impressive inspiring incredible exciting excited thrilled stoked proud sad feel feels feeling felt feelings"
+    " same truly way fun blast joy ton tons means words world can't couldn't hear enjoy enjoyed hope bet believe imagine must've"
+    " pretty bit cool neat rock rocks strong kudos hug hugs special certainly course relate interesting thoughtful rad looking posted"
+    " later bye thing"
+)
+"""A sentence of three and more words that are all of these, or agree, tells how its speaker feels; one or two of them may answer."""
+_FEELING: Final = _AGREEING | _FELT
+_FELT_WORDS: Final = 3
+_CALLED: Final = re.compile(
+    r"(?<=\w), (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"[A-Z][a-z]+(?=[!.]*$)|^(?:Hey|Hi|Yeah|Wow|Oh|Thanks),? [A-Z][a-z]+(?=[,!])"
+)
+"""Who is spoken to, before or behind what is said."""
+_ORDERS: Final = re.compile(
+    r"\b(?:always|never|must|every|only|please|should|don't (?!worry))\b|^(?:keep|make) (?:it|this|them|that)\b|^(?:be|use|write|say|speak|talk|sound) ",
+    re.IGNORECASE,
+)
+"""What may order how to speak ("Keep it fun.") rather than tell a feeling."""
 _BARE_REQUEST: Final = re.compile(
     r"(?:please |and |so |now )*(?:can|could|will|would) (?:you|we) (?:please |just |also )*\w+ (?:it|that|this|them)(?: for me| again| now)*(?:,? please)?\W*",
     re.IGNORECASE,
@@ -70,7 +92,7 @@ def measure_substance(text: str) -> int:
     Of a script that is written without blanks, two letters count as a word.
     """
     words = list_words(text) - _IDLE - _IDLE_ABROAD
-    if words <= _AGREEING or _BARE_REQUEST.fullmatch(text):
+    if words <= _AGREEING or _BARE_REQUEST.fullmatch(text) or _only_feels(text):
         return 0
     count = 0
     for word in words:
@@ -81,6 +103,12 @@ def measure_substance(text: str) -> int:
         elif _COURTESY.fullmatch(word) is None:
             count += max(1, len(_UNSPACED.findall(word)) // _LETTERS_PER_WORD)
     return count
+
+
+def _only_feels(text: str) -> bool:
+    """Whether a sentence of several words says what its speaker feels, and to whom, and no more."""
+    words = list_words(_CALLED.sub("", text)) - _IDLE
+    return words <= _FEELING and len(text.split()) >= _FELT_WORDS and _ORDERS.search(text) is None
 
 
 def count_words(text: str) -> int:

@@ -77,7 +77,7 @@ def test_what_tells_something_alone_stands_alone(answer: ExtractLine) -> None:
 
 
 def test_what_tells_nothing_is_left_out() -> None:
-    """Lines that name nothing are not offered, save where there are no others; beside tools, nor is a word or two of talk."""
+    """Lines that name nothing are not offered, not even where there are no others; beside tools, nor is a word or two of talk."""
     slogan = _line(3, "user", "Create those memories!")
     fact = _line(4, "user", "We went to Lisbon.")
     result = _line(2, "tool", "Booking RX-20441 is confirmed.")
@@ -85,4 +85,4 @@ def test_what_tells_nothing_is_left_out() -> None:
     assert _quotes(slogan, fact) == [(slogan.quote,), (fact.quote,)]
     idle, telling = _line(1, "user", "Take that one."), _line(2, "user", "Use port 8080 for the staging server.")
     assert _quotes(idle, telling) == [(telling.quote,)]
-    assert _quotes(idle) == [(idle.quote,)]
+    assert _quotes(idle) == []

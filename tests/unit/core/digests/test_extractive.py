@@ -362,10 +362,13 @@ def test_a_small_coarse_digest_holds_rules_and_not_only_scraps() -> None:
 
 
 def test_lines_that_tell_nothing_do_not_fill_what_is_left() -> None:
-    """A digest rather leaves room than shows what is clear in its talk alone; where there is nothing else it is shown."""
+    """A digest rather leaves room than shows what is clear in its talk alone, also where there is nothing else."""
     empty = _source(1, "Take that one.")
     assert "Take that one" not in _compose(empty, _source(2, "Use port 8080 for the staging server."))
-    assert "Take that one" in _compose(empty)
+    assert _compose(empty).count("\n") == _compose(_source(1, "You're welcome!")).count("\n") == 1
+    talk = ("Aww, that's so sweet of you!", "It really was so much fun.", "Yeah, totally, I feel the same way.")
+    told = [_source(seq, text) for seq, text in enumerate(talk, 1)]
+    assert not any(text in _compose(*told, _source(9, "We went to Lisbon.")) for text in talk)
 
 
 def test_an_erase_leaves_no_line_in_the_pool() -> None:
