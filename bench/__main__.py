@@ -21,6 +21,7 @@ NAMES = (
     "startup",
     "tokens",
     "statements",
+    "strengths",
     "extraction",
     "memory",
     "size",
