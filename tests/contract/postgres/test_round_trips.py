@@ -97,7 +97,10 @@ async def reopened(request: pytest.FixtureRequest, url: str) -> AsyncIterator[Re
 
 @pytest.mark.parametrize("reopened", KINDS, indirect=True)
 async def test_a_cold_window(reopened: Reopened, trips: RoundTrips) -> None:
-    """The first window of a session that another process has left; with recall and memory it takes what these ask for."""
+    """The first window of a session that another process has left; with recall and memory it takes what these ask for.
+
+    What is bounded is round trips, which a server's distance multiplies: statements that are sent together count once.
+    """
     session = await reopened.engine.session(id=reopened.session_id)
     trips.take()
     await session.window()
