@@ -116,6 +116,11 @@ class LiveSession:
 
         After an erase nothing that was read before is used again: layouts and digests were replaced. A session that is
         not stored yet becomes the one that another handle has stored in its place.
+
+        State, record and layout are three reads, with the state first, so the other two are as new or newer. They need no
+        common snapshot: a layout stays as its compaction committed it until an erase, and an erase, like every change of the
+        settings, raises the revision with it. So a write that was planned on a mixture is refused, and the next reload reads
+        record and layout again.
         """
         if self.opening is not None and not await self._find_stored(store):
             return
