@@ -32,6 +32,7 @@ NAMES = (
     "doors",
     "gateway",
     "postgres",
+    "replicas",
     "hook",
     "worth",
 )

@@ -73,7 +73,14 @@ def serving(database: Path, *, more_settings: str = "") -> Iterator[Address]:
     """A server over a file that has no key yet; stopped at the end."""
     config = database.with_suffix(".toml")
     config.write_text(SETTINGS + more_settings, "utf-8")
-    command = ["-m", "everfold.cli.main", "--config", str(config), "serve", "--db", str(database), "--port", "0"]
+    with starting(config, "--db", str(database)) as address:
+        yield address
+
+
+@contextmanager
+def starting(config: Path, *options: str) -> Iterator[Address]:
+    """A server with the settings of a file; the key is empty where the store had one. Stopped at the end."""
+    command = ["-m", "everfold.cli.main", "--config", str(config), "serve", *options, "--port", "0"]
     process = subprocess.Popen(
         [sys.executable, *command],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
