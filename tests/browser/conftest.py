@@ -154,12 +154,12 @@ class Dashboard:
 
 
 class _Serving(threading.Thread):
-    """A thread that serves a new store until `end`."""
+    """A thread that serves a store until `end`."""
 
-    def __init__(self, folder: Path, config: str, clock: Clock | None = None) -> None:
+    def __init__(self, folder: Path, config: str, clock: Clock | None = None, url: str | None = None) -> None:
         super().__init__(name="dashboard")
         self._clock = clock
-        self._store, self._config = folder / "served.db", folder / "everfold.toml"
+        self._url, self._config = url or f"sqlite:///{folder / 'served.db'}", folder / "everfold.toml"
         self._config.write_text(config, "utf-8")
         self._begun = threading.Event()
         self._problem: BaseException | None = None
@@ -193,9 +193,9 @@ class _Serving(threading.Thread):
 
     async def _serve(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            async with open_runtime(f"sqlite:///{self._store}", config=self._config, clock=self._clock) as runtime:
-                key = await runtime.engine.admin.api_keys.ensure_first()
-                assert key is not None
+            async with open_runtime(self._url, config=self._config, clock=self._clock) as runtime:
+                keys = runtime.engine.admin.api_keys
+                key = await keys.ensure_first() or await keys.make("another server", "admin")
                 options = uvicorn.Config(
                     make_app(runtime), log_config=None, lifespan="off", timeout_graceful_shutdown=1
                 )
@@ -212,9 +212,11 @@ class _Serving(threading.Thread):
 
 
 @contextmanager
-def serve_dashboard(folder: Path, config: str = CONFIG, *, clock: Clock | None = None) -> Iterator[Dashboard]:
-    """Serve a new store with these settings; by the machine's clock, unless another one is given."""
-    serving = _Serving(folder, config, clock)
+def serve_dashboard(
+    folder: Path, config: str = CONFIG, *, clock: Clock | None = None, url: str | None = None
+) -> Iterator[Dashboard]:
+    """Serve a store, a new file unless one is given, with these settings; by the machine's clock, unless one is given."""
+    serving = _Serving(folder, config, clock, url)
     try:
         yield serving.begin()
     finally:
