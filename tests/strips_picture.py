@@ -93,7 +93,7 @@ def _draw_row(top: int, name: str, figures: str, strip: Strip) -> Iterator[str]:
 
 
 def _name(fate: Fate) -> str:
-    name = {"left": "rollup", "running": "kept"}.get(fate, fate)
+    name = {"folded_later": "rollup", "running": "kept"}.get(fate, fate)
     if name not in NAMES:
         raise ValueError(f"no colour for {fate}: choose a conversation without it")
     return name

@@ -62,6 +62,8 @@ RENAMED = {
     "compaction.volatile_ratio": "compaction.suffix_ratio",
     "memory.inject": "recall.enabled",
     "memory.recall_max": "recall.entries",
+    "server.failed_keys_per_minute": "server.failed_api_keys_per_minute",
+    "server.streams_per_key": "server.streams_per_api_key",
     "spend.per_event_usd": "spend.per_compaction_usd",
     "sweep": "recovery",
     "sweep.attempts": "recovery.attempts",

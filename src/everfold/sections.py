@@ -429,8 +429,10 @@ class ServerSettings(_Section):
         ge=1,
         description="The most connections. If there are more, the one that has been idle longest is closed.",
     )
-    streams_per_key: int = Field(100, ge=1, description="The most event streams that one API key has open at a time.")
-    failed_keys_per_minute: int = Field(
+    streams_per_api_key: int = Field(
+        100, ge=1, description="The most event streams that one API key has open at a time."
+    )
+    failed_api_keys_per_minute: int = Field(
         30, ge=0, description="The most invalid API keys from one IP address in a minute; 0 for no limit."
     )
     drain_secs: float = Field(5.0, ge=0, description="How long a stop waits for running requests and work.")

@@ -30,11 +30,11 @@ from everfold.agents.chat import LOOK_SECS, Chat
 from everfold.agents.chat_events import (
     ChatEvent,
     Compacted,
-    Cut,
     Refreshed,
     Refreshing,
     Retried,
     Said,
+    Stopped,
     TextDelta,
     ToolAnswered,
     ToolCalled,
@@ -194,7 +194,7 @@ async def test_an_answer_streams_and_is_stored_once() -> None:
             {"role": "user", "content": "hi"},
             {"role": "assistant", "content": "Hello there."},
         ]
-        assert await chat.find_cut() is None
+        assert await chat.find_stopped() is None
         [made] = await chat.session.inspect.calls()
         assert (made.purpose, made.outcome, made.model) == ("chat", "complete", "script:stage")
 
@@ -334,13 +334,13 @@ async def test_a_stopped_answer_is_stored_as_far_as_it_came() -> None:
         assert chat.stop()
         assert chat.stop()  # a second time changes nothing
         rest = await take(stream)
-        [cut] = only(Cut, rest)
+        [stopped] = only(Stopped, rest)
         said = "".join(event.text for event in only(TextDelta, [*events, *rest]))
-        assert (cut.seq, cut.text, cut.is_open) == (2, said, False)
+        assert (stopped.seq, stopped.text, stopped.is_open) == (2, said, False)
         log = await read_log(chat.session)
         assert [message.kind for message in log] == ["user", "assistant"]
         assert log[1].view.text == f"{said}\n\n{INTERRUPTED_MARK}"
-        assert await chat.find_cut() == cut
+        assert await chat.find_stopped() == stopped
         [made] = await chat.session.inspect.calls()
         assert made.outcome == "cancelled"
         await take(chat.send("again"))
@@ -371,14 +371,14 @@ async def test_a_stopped_tool_leaves_a_step_that_the_next_message_closes() -> No
         _, stream = await start(chat, "go", ToolAnswered)
         await hangs.wait()
         chat.stop()
-        [cut] = only(Cut, await take(stream))
-        assert (cut.seq, cut.calls, cut.is_open) == (2, ("hang",), True)
+        [stopped] = only(Stopped, await take(stream))
+        assert (stopped.seq, stopped.calls, stopped.is_open) == (2, ("hang",), True)
         await require_sound(chat.session)
         await take(chat.send("what happened?"))
         heard = [part for message in stage.heard[1] for part in message.parts if isinstance(part, ToolReturnPart)]
         assert [part.tool_call_id for part in heard] == ["c0", "c1"]
         assert "interrupted" in str(heard[1].content)
-        assert await chat.find_cut() is None
+        assert await chat.find_stopped() is None
         await require_sound(chat.session)
 
 
@@ -388,15 +388,15 @@ async def test_a_provider_that_breaks_off_leaves_what_it_said() -> None:
     async with chatting(stage) as chat:
         with pytest.raises(ModelUnavailableError):
             await take(chat.send("one"))
-        cut = await chat.find_cut()
-        assert cut is not None
-        assert (cut.seq, cut.text) == (2, "Half of it")
-        assert "overloaded" in cut.reason
+        stopped = await chat.find_stopped()
+        assert stopped is not None
+        assert (stopped.seq, stopped.text) == (2, "Half of it")
+        assert "overloaded" in stopped.reason
         with pytest.raises(ModelUnavailableError):
             await take(chat.answer())
-        cut = await chat.find_cut()
-        assert cut is not None
-        assert (cut.seq, cut.is_open) == (None, True)
+        stopped = await chat.find_stopped()
+        assert stopped is not None
+        assert (stopped.seq, stopped.is_open) == (None, True)
         await take(chat.answer())
         assert [message.view.text for message in await chat.session.messages()] == ["one", "Now."]
         with pytest.raises(InvalidInputError):
@@ -486,14 +486,14 @@ async def test_a_chat_goes_to_other_sessions_and_back() -> None:
 
 
 async def test_another_process_is_told_the_same_cut(tmp_path: Path) -> None:
-    """What was cut is told by whoever opens the database next, from the log alone."""
+    """What was stopped is told by whoever opens the database next, from the log alone."""
     url = f"sqlite:///{tmp_path / 'a.db'}"
     async with chatting(Stage([["abc", HANG]]), url=url) as chat:
         _, stream = await start(chat, "go", TextDelta)
         chat.stop()
-        [cut] = only(Cut, await take(stream))
+        [stopped] = only(Stopped, await take(stream))
     async with chatting(Stage([["x"]]), url=url) as chat:
-        assert await chat.find_cut() == cut
+        assert await chat.find_stopped() == stopped
 
 
 async def test_a_long_chat_folds_and_goes_on() -> None:
@@ -512,7 +512,7 @@ async def test_a_long_chat_folds_and_goes_on() -> None:
             events += await take(chat.send(f"Question {number}: what about order {number * 7}? {words}"))
         assert len(only(Compacted, events)) >= some(3, 2)
         assert (await chat.session.inspect.state()).last_seq == turns_count * 2 + turns_count // 10 * 2
-        assert not only(Cut, events)
+        assert not only(Stopped, events)
         last = stage.heard[-1]
         assert isinstance(last[0], ModelRequest)
         assert isinstance(last[-1], ModelRequest)

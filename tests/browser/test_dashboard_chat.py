@@ -119,14 +119,14 @@ def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
     flow = page.get_by_role("log", name="Conversation")
     expect(flow).to_contain_text("word3")
     page.get_by_role("button", name="Stop").click()
-    expect(flow.locator(".is-cut")).to_contain_text("word3")
+    expect(flow.locator(".is-stopped")).to_contain_text("word3")
     await_end(page)
     last = read_log(dashboard, "slow")[-1]
     assert last.view.role == "assistant"
     assert "word3" in last.view.text
     assert "word79" not in last.view.text
     page.reload()
-    expect(flow.locator(".is-cut")).to_contain_text("Stopped:")
+    expect(flow.locator(".is-stopped")).to_contain_text("Stopped:")
 
 
 def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard) -> None:

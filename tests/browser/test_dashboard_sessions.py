@@ -175,7 +175,7 @@ def read_colours(page: Page, row: int, count: int) -> list[str]:
                 return named.reduce((best, one) => (far(one) < far(best) ? one : best))[0];
               });
             }""",
-            [count, ["fixed", "head", "kept", "running", "tail", "digest", "rollup", "quote", "left", "open"]],
+            [count, ["fixed", "head", "kept", "running", "tail", "digest", "rollup", "quote", "folded_later", "open"]],
         ),
     )
 

@@ -2,15 +2,33 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from everfold.server.app import make_app
+from everfold.server.metrics import Metrics
+from everfold.server.opening import open_runtime
 from everfold.server.routes import ROUTERS
 from everfold.server.routing import OnceRoute
 from everfold.server.schemas.schema import Given, Schema
+
+pytestmark = pytest.mark.anyio
+
+UNPLAIN = re.compile(
+    r"\b(?:somebody|nobody|everybody|whoever|who asks|(?<!API )(?<!session )(?<!idempotency )keys?)\b", re.IGNORECASE
+)
+"""Persons where none is meant, and a key of which it is not said what it is for."""
+
+
+@pytest.fixture
+async def openapi() -> AsyncIterator[dict[str, Any]]:
+    """The OpenAPI document of the server."""
+    async with open_runtime("memory://") as runtime:
+        yield make_app(runtime).openapi()
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +75,27 @@ def list_below(schema: type[BaseModel]) -> Iterator[type[BaseModel]]:
     for one in schema.__subclasses__():
         yield one
         yield from list_below(one)
+
+
+def list_texts(document: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Every summary and description of an OpenAPI document, with its place."""
+    if isinstance(document, list):
+        for one in document:
+            yield from list_texts(one, place)
+    elif isinstance(document, dict):
+        for name, value in document.items():
+            if name in {"summary", "description"} and isinstance(value, str):
+                yield place, value
+            else:
+                yield from list_texts(value, f"{place}/{name}")
+
+
+def find_unplain(text: str, banned: dict[str, frozenset[str]]) -> Iterator[str]:
+    """The words of a text for people that the glossary replaces, or that are not plain. What is code is not read."""
+    prose = re.sub(r"`[^`]*`", "", text)
+    yield from UNPLAIN.findall(prose)
+    words = " ".join(re.findall(r"[a-z]+", prose.lower()))
+    yield from (word for word in banned if f" {word} " in f" {words} ")
 
 
 def list_public_names(source: str) -> Iterator[str]:
@@ -159,3 +198,42 @@ def test_finds_a_planted_name() -> None:
         "everfold.Memory.head(self, *, key: str | None = None, limit: int = 3) -> int async\neverfold.Call.attempt: int"
     )
     assert {"Memory.head", "head.key", "head.limit", "Call.attempt"} <= set(list_python_names(listing))
+
+
+async def test_schemas_use_the_glossary(openapi: dict[str, Any], glossary: str) -> None:
+    """No schema of the OpenAPI document has a name, or in its name a word, that the glossary replaces."""
+    banned, alone = read_banned(glossary), read_banned_alone(glossary)
+    names = set(openapi["components"]["schemas"])
+    assert {"Compaction", "ApiKey"} <= names
+    assert names & set(alone) == set()
+    assert [(name, word) for name in names for word in find_banned(name, banned)] == []
+
+
+async def test_what_the_openapi_document_says_is_plain(openapi: dict[str, Any], glossary: str) -> None:
+    """No summary and no description of a route, parameter or field has a word that is not used."""
+    banned, texts = read_banned(glossary), list(list_texts(openapi))
+    assert len(texts) > 1000
+    assert [(place, text, word) for place, text in texts for word in find_unplain(text, banned)] == []
+
+
+def test_metrics_use_the_glossary(glossary: str) -> None:
+    """Names and descriptions of metrics have no word that is not used; none counts compactions as events."""
+    banned, metrics = read_banned(glossary), list(Metrics().registry.collect())
+    assert len(metrics) > 10
+    texts = [text for one in metrics for text in (one.name.replace("_", " "), one.documentation)]
+    assert [(text, word) for text in texts for word in find_unplain(text, banned)] == []
+    assert {one.name for one in metrics if "event" in one.name} == {"everfold_events_dropped"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Somebody asks.", ["Somebody"]),
+        ("The key of Ada.", ["key"]),
+        ("Two API keys, a session key and an idempotency key.", []),
+        ("Its summary, not `summary`.", ["summary"]),
+    ],
+)
+def test_finds_a_planted_text(glossary: str, text: str, words: list[str]) -> None:
+    """A word that is not used is found in a text for people, and not in its code."""
+    assert list(find_unplain(text, read_banned(glossary))) == words

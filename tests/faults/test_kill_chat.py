@@ -74,7 +74,7 @@ class Told:
     """A chat that runs, and what it told."""
 
     process: Program
-    compactions: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     def say(self, text: str) -> None:
         """Type a line."""
@@ -87,16 +87,16 @@ class Told:
         assert self.process.stdout
         while times:
             line = self.process.stdout.readline()
-            assert line, f"it ended before {kind}: {self.compactions}"
-            self.compactions.append(json.loads(line))
-            times -= self.compactions[-1]["kind"] == kind
+            assert line, f"it ended before {kind}: {self.events}"
+            self.events.append(json.loads(line))
+            times -= self.events[-1]["kind"] == kind
 
     def end(self) -> int:
         """Type no more, read the rest, and give the exit code."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.close()
-        self.compactions += [json.loads(line) for line in self.process.stdout]
+        self.events += [json.loads(line) for line in self.process.stdout]
         return self.process.wait(SECS)
 
 
@@ -198,11 +198,11 @@ async def read(shop: Path) -> list[Message]:
 def require_told(chat: Told, log: list[Message]) -> None:
     """What was told to be stored is in the log, as it was told."""
     by_seq = {message.seq: message for message in log}
-    for compaction in chat.compactions:
-        if compaction["kind"] == "said":
-            assert by_seq[compaction["seq"]].view.role == compaction["role"]
-        if compaction["kind"] == "tool_answered":
-            assert by_seq[compaction["seq"]].view.text == compaction["text"]
+    for event in chat.events:
+        if event["kind"] == "said":
+            assert by_seq[event["seq"]].view.role == event["role"]
+        if event["kind"] == "tool_answered":
+            assert by_seq[event["seq"]].view.text == event["text"]
 
 
 def reopen(shop: Path, *lines: str) -> list[dict[str, Any]]:
@@ -238,9 +238,9 @@ def test_killed_it_is_whole_up_to_what_was_stored(shop: Path, running: Running, 
     log = anyio.run(read, shop)
     assert tuple(message.kind for message in log) == place.kinds
     require_told(chat, log)
-    compactions = reopen(shop, "/again")
-    assert place.told in compactions[0]["text"]
-    assert not [compaction for compaction in compactions if compaction["kind"] in {"error", "cut"}]
+    events = reopen(shop, "/again")
+    assert place.told in events[0]["text"]
+    assert not [event for event in events if event["kind"] in {"error", "stopped"}]
     assert (anyio.run(read, shop))[-1].view.text == "All is well."
     assert reopen(shop) == []
 
@@ -256,17 +256,17 @@ def test_terminated_it_stores_what_was_said_and_leaves(shop: Path, running: Runn
         assert code == 128 + signal.SIGTERM
     log = anyio.run(read, shop)
     require_told(chat, log)
-    [cut] = [compaction for compaction in chat.compactions if compaction["kind"] == "cut"]
+    [stopped] = [event for event in chat.events if event["kind"] == "stopped"]
     if name == "stream":
-        said = "".join(compaction["text"] for compaction in chat.compactions if compaction["kind"] == "text_delta")
+        said = "".join(event["text"] for event in chat.events if event["kind"] == "text_delta")
         assert said in log[-1].view.text
-        assert len(log) == cut["seq"] == 2
+        assert len(log) == stopped["seq"] == 2
         assert "interrupted" in log[-1].view.text
     else:
         assert tuple(message.kind for message in log) == place.kinds
-    compactions = reopen(shop, "go on")
+    events = reopen(shop, "go on")
     expected = "cut off after" if name == "stream" else place.told
-    assert expected in compactions[0]["text"]
+    assert expected in events[0]["text"]
     assert (anyio.run(read, shop))[-1].view.text == "All is well."
 
 
@@ -277,7 +277,7 @@ def test_interrupted_it_is_at_the_prompt_again(shop: Path, running: Running, nam
     with running(*place.steps) as chat:
         place.reach(chat, shop)
         chat.process.send_signal(signal.SIGINT)
-        chat.wait_for("cut")
+        chat.wait_for("stopped")
         (shop / "quick").touch()
         chat.say("go on")
         chat.wait_for("said", 2)

@@ -46,7 +46,7 @@ system = "structured"
 
 [server]
 requests_per_minute = 0
-failed_keys_per_minute = 0
+failed_api_keys_per_minute = 0
 
 [recovery]
 attempts = 1

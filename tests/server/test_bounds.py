@@ -210,7 +210,7 @@ def test_a_client_that_reads_nothing_is_cut_off(tmp_path: Path, command_forks: F
 
 def test_event_streams_are_bounded_by_key(tmp_path: Path, command_forks: Forks) -> None:
     """Of five hundred event streams of one API key so many open as may; another key gets its own, and an end frees one."""
-    with bounded(tmp_path, command_forks, streams_per_key=50) as process, ExitStack() as opened:
+    with bounded(tmp_path, command_forks, streams_per_api_key=50) as process, ExitStack() as opened:
         other = httpx2.post(
             f"{process.address}api/api-keys",
             headers={"Authorization": f"Bearer {process.secret}"},
@@ -240,7 +240,10 @@ def test_event_streams_are_bounded_by_key(tmp_path: Path, command_forks: Forks) 
 @pytest.mark.parametrize("way", ["header", "cookie", "login"])
 def test_guessing_is_bounded(tmp_path: Path, command_forks: Forks, way: str) -> None:
     """After so many invalid API keys no new one is looked up, not even a right one; a key that works goes on working."""
-    with bounded(tmp_path, command_forks, failed_keys_per_minute=10) as process, httpx2.Client(timeout=SECS) as client:
+    with (
+        bounded(tmp_path, command_forks, failed_api_keys_per_minute=10) as process,
+        httpx2.Client(timeout=SECS) as client,
+    ):
         mine = {"Authorization": f"Bearer {process.secret}"}
         fresh = client.post(
             f"{process.address}api/api-keys", headers=mine, json={"name": "fresh", "scope": "admin"}

@@ -204,7 +204,7 @@ async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:
             await stream.until("text_delta")
             cut = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
             assert cut.json() == {"stopped": True}
-            told = await stream.until("cut")
+            told = await stream.until("stopped")
             await stream.until("done")
         [(_, _), (role, text)] = await read_log(client, session_id)
         assert role == "assistant"
@@ -267,7 +267,7 @@ async def test_a_stopping_server_stores_what_was_said(tmp_path: Path) -> None:
     async with talking(tmp_path, SLOW) as talk, talk.client() as client, asking(client) as stream:
         session_id = (await stream.until("text_delta"))["session_id"]
         talk.served.runtime.stopping.set()
-        await stream.until("cut")
+        await stream.until("stopped")
         assert [name for name, _ in await stream.all()] == ["done"]
         assert (await read_log(client, session_id))[-1][1].endswith(INTERRUPTED_MARK)
 

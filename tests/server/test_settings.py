@@ -25,8 +25,8 @@ BOUNDS = (
     "body_secs",
     "send_secs",
     "max_connections",
-    "streams_per_key",
-    "failed_keys_per_minute",
+    "streams_per_api_key",
+    "failed_api_keys_per_minute",
     "messages_per_request",
 )
 """What `test_bounds` tries on a server in a process of its own."""

@@ -254,8 +254,8 @@ class Prover:
             certificate = compaction.certificate
             if certificate is None:
                 raise AssertionError(f"G2: the event {compaction.id} has no certificate")
-            for covered in (*certificate.covered, *certificate.left):
-                if covered.group == "folded" or covered in certificate.left:
+            for covered in (*certificate.covered, *certificate.folded_later):
+                if covered.group == "folded" or covered in certificate.folded_later:
                     read_by.setdefault(covered.seq, set()).add(covered.digest_id)
             replaced.update(
                 it.seq for it in certificate.covered if it.group == "refresh" and it.seq < state.refresh_seq

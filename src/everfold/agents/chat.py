@@ -7,10 +7,10 @@ from typing import Final, cast
 
 import anyio
 
-from everfold.agents.chat_events import ChatEvent, Compacted, Cut, Refreshed, Refreshing
-from everfold.agents.cutting import find_cut
+from everfold.agents.chat_events import ChatEvent, Compacted, Refreshed, Refreshing, Stopped
 from everfold.agents.models import AgentModel
 from everfold.agents.spending import Spending
+from everfold.agents.stopped import find_stopped
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.turn import Turn
 from everfold.core.observation.events import CompactionCommitted, ContextRefreshed, Event, RefreshBegun
@@ -114,23 +114,23 @@ class Chat:
         Raises:
             ConflictError: an answer is running.
             InvalidInputError: the text is blank.
-            EverfoldError: the model or the store did not serve; a `Cut` came before, where an answer had begun.
+            EverfoldError: the model or the store did not serve; a `Stopped` came before, where an answer had begun.
         """
         if not text.strip():
             raise InvalidInputError("the message is empty; write some text")
         return self._run(text)
 
     async def answer(self) -> AsyncGenerator[ChatEvent]:
-        """Have what was said last answered, where its answer was cut. What was stored of that answer is retracted first.
+        """Have what was said last answered, where its answer was stopped. What was stored of that answer is retracted first.
 
         Raises:
             InvalidInputError: there is nothing that waits for an answer. Else as `send`.
         """
         self._require_rest()
-        cut = await find_cut(self._session)
-        if cut is None:
+        stopped = await find_stopped(self._session)
+        if stopped is None:
             raise InvalidInputError(f"session {self._session.id}: no message waits for an answer; send one")
-        if not cut.is_open:
+        if not stopped.is_open:
             await self._session.retract()
         async with aclosing(self._run(None)) as events:
             async for event in events:
@@ -143,9 +143,9 @@ class Chat:
         _stop(self._turn)
         return True
 
-    async def find_cut(self) -> Cut | None:
-        """What was cut of the last answer, by this process or an earlier one; None where it is whole."""
-        return await find_cut(self._session)
+    async def find_stopped(self) -> Stopped | None:
+        """How the last answer was stopped, by this process or an earlier one; None where it is whole."""
+        return await find_stopped(self._session)
 
     async def aclose(self) -> None:
         """Stop the running answer, wait until its text so far is stored, and end the subscription to events."""

@@ -88,7 +88,7 @@ class Retried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class Stopped:
     """An answer ended before its end.
 
     Attributes:
@@ -104,8 +104,10 @@ class Cut:
     text: str = ""
     calls: tuple[str, ...] = ()
     is_open: bool = False
-    kind: Literal["cut"] = "cut"
+    kind: Literal["stopped"] = "stopped"
 
 
-ChatEvent: TypeAlias = TextDelta | Said | ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Cut
+ChatEvent: TypeAlias = (
+    TextDelta | Said | ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Stopped
+)
 """One thing that happened."""

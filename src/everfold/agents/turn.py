@@ -14,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from everfold.agents.chat_events import ChatEvent, Cut, Retried, Said, TextDelta, ToolAnswered, ToolCalled
-from everfold.agents.cutting import find_cut
+from everfold.agents.chat_events import ChatEvent, Retried, Said, Stopped, TextDelta, ToolAnswered, ToolCalled
 from everfold.agents.models import AgentModel
 from everfold.agents.speaking import Call, Draft, speak
 from everfold.agents.spending import Spending
+from everfold.agents.stopped import find_stopped
 from everfold.agents.toolbox import Toolbox
 from everfold.core.log.budget import share_budget
 from everfold.core.log.calibration import Calibration
@@ -59,15 +59,15 @@ class Turn:
     async def run(self, text: str | None) -> None:
         """Append what the user said, if anything, and answer the log. Being cancelled is how it is stopped.
 
-        What ends it early is told as a `Cut`, and raised.
+        What ends it early is told as a `Stopped`, and raised.
         """
         try:
             await self._run(text)
         except asyncio.CancelledError:
-            await self._tell_cut(BY_USER)
+            await self._tell_stopped(BY_USER)
             raise
         except EverfoldError as error:
-            await self._tell_cut(str(error))
+            await self._tell_stopped(str(error))
             raise
 
     async def _run(self, text: str | None) -> None:
@@ -80,7 +80,7 @@ class Turn:
             if not calls:
                 return
             await self._work(calls, seq)
-        await self._tell_cut(_TOO_MANY_STEPS)
+        await self._tell_stopped(_TOO_MANY_STEPS)
 
     async def _append(self, wire: JsonObject) -> list[int]:
         """Append; a turn that is being stopped waits for it, but not for the context sources that it asks."""
@@ -93,11 +93,11 @@ class Turn:
                 await asyncio.wait([appending], timeout=_HURRY_SECS)
             raise
 
-    async def _tell_cut(self, reason: str) -> None:
+    async def _tell_stopped(self, reason: str) -> None:
         """Tell where the log stands now, as it will be told when it is opened again."""
         with suppress(StoreError):
-            cut = await find_cut(self.session)
-            self.tell(Cut(reason=reason) if cut is None else replace(cut, reason=reason))
+            stopped = await find_stopped(self.session)
+            self.tell(Stopped(reason=reason) if stopped is None else replace(stopped, reason=reason))
 
     # --- answering
 
@@ -162,7 +162,7 @@ class Turn:
         [seq] = await self._append(draft.to_wire())
         self.tell(Said(seq=seq, role="assistant"))
         if draft.interruption:
-            self.tell(Cut(seq=seq, reason=draft.interruption, text=draft.text))
+            self.tell(Stopped(seq=seq, reason=draft.interruption, text=draft.text))
         if draft.input_tokens and not self.model.name.startswith("script:"):  # a script counts nothing
             await self.session.observe_usage(window, counted_tokens=draft.input_tokens)
         return draft.calls, seq

@@ -52,7 +52,7 @@ class Question:
     """What is said to an agent, and where.
 
     Attributes:
-        text: None to have answered what was said last, where that was cut.
+        text: None to have answered what was said last, where its answer was stopped.
         session_id: The session to talk in, which becomes the current one; None for the current one.
         model: Instead of the agent's own.
     """
@@ -173,8 +173,8 @@ def _refuse(session_id: str) -> ConflictError:
 
 
 async def _require_open(chat: "Chat") -> None:
-    cut = await chat.find_cut()
-    if cut is None or not cut.is_open:
+    stopped = await chat.find_stopped()
+    if stopped is None or not stopped.is_open:
         raise InvalidInputError(
             f"session {chat.session.id}: no message waits for an answer; send one", session=chat.session.id
         )

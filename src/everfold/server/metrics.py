@@ -57,7 +57,9 @@ class Metrics:
             "everfold_saved_tokens", "Tokens that compactions took out of windows.", registry=registry
         )
         self._folded = Counter("everfold_folded_messages", "Messages that compactions folded.", registry=registry)
-        self._degraded = Counter("everfold_degraded_events", "Events given up to a person.", registry=registry)
+        self._degraded = Counter(
+            "everfold_degraded_compactions", "Compactions that a person must retry.", registry=registry
+        )
         self._calls = Counter(
             "everfold_model_calls", "Calls of models beside the turns.", ("purpose", "outcome"), registry=registry
         )
@@ -71,7 +73,7 @@ class Metrics:
         self._dreams = Counter("everfold_dreams", "Dreams that ended.", ("state", "generator"), registry=registry)
         self._sources = Counter("everfold_sources_asked", "Context sources asked.", ("outcome",), registry=registry)
         self._dropped = Counter("everfold_events_dropped", "Events that were not counted.", registry=registry)
-        self._events = Gauge(
+        self._open = Gauge(
             "everfold_open_compactions", "Compactions that wait, or failed.", ("state",), registry=registry
         )
         self._oldest = Gauge(
@@ -119,8 +121,8 @@ class Metrics:
         counts = await engine.admin.count_work()
         waiting = dict(counts.waiting)
         for state in _WAITING_STATES:
-            self._events.labels(state).set(waiting.get(state, 0))
-        self._events.labels("degraded").set(counts.degraded_count)
+            self._open.labels(state).set(waiting.get(state, 0))
+        self._open.labels("degraded").set(counts.degraded_count)
         self._oldest.set(counts.oldest_secs(clock.now()))
         for state, jobs_count in (await engine.admin.count_jobs()).items():
             self._jobs.labels(state).set(jobs_count)

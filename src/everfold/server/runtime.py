@@ -97,10 +97,10 @@ class Runtime:
     def __post_init__(self) -> None:
         self.chats = Chats(stopping=self.stopping)
         server = self.settings.server
-        self.streams = StreamCounts(most_count=server.streams_per_key)
+        self.streams = StreamCounts(most_count=server.streams_per_api_key)
         limit = _limit_to(server.requests_per_minute, bursts=_BURSTS)
         self.limiter = None if limit is None else Limiter(clock=self.clock, limit=limit)
-        limit = _limit_to(server.failed_keys_per_minute)
+        limit = _limit_to(server.failed_api_keys_per_minute)
         self.guesses = None if limit is None else Guesses(clock=self.clock, limit=limit)
 
     @property

@@ -25,7 +25,7 @@ class StreamCounts:
         """
         if self._counts[key_id] >= self.most_count:
             raise RateLimitedError(
-                f"this API key has {self.most_count} event streams open; close one, or raise server.streams_per_key",
+                f"this API key has {self.most_count} event streams open; close one, or raise server.streams_per_api_key",
                 api_key=key_id,
             )
         self._counts[key_id] += 1

@@ -37,15 +37,15 @@ async def test_fates_are_the_groups_of_the_certificate(engine: Everfold) -> None
         fates = traced.after.fates
         for covered in certificate.covered:
             assert fates[covered.seq - 1] in FATES[covered.group]
-        for left in certificate.left:
-            assert fates[left.seq - 1] in {"left", "quote"}
+        for one in certificate.folded_later:
+            assert fates[one.seq - 1] in {"folded_later", "quote"}
 
 
 async def test_strips_follow_each_other(engine: Everfold) -> None:
     """What one compaction left is what the next one found; only the tail has grown meanwhile."""
     _, trace = await trace_demo(engine)
     for before, after in zip(trace.compactions, trace.compactions[1:], strict=False):
-        left = [fate if fate != "left" else "rollup" for fate in before.after.fates]
+        left = [fate if fate != "folded_later" else "rollup" for fate in before.after.fates]
         found = after.before.fates
         assert found[: len(left)] == left
         assert set(found[len(left) :]) <= {"tail"}

@@ -13,11 +13,11 @@ from rich.text import Text
 from everfold.agents.chat_events import (
     ChatEvent,
     Compacted,
-    Cut,
     Refreshed,
     Refreshing,
     Retried,
     Said,
+    Stopped,
     TextDelta,
     ToolAnswered,
     ToolCalled,
@@ -26,7 +26,7 @@ from everfold.cli.chat.markdown import MarkdownWriter
 from everfold.cli.tables.output import one_line, open_console, plain, to_json
 
 _SHOWN_CHARS = 60
-"""How much of an answer that was cut is repeated to say where: its end."""
+"""How much of an answer that was stopped is repeated to say where: its end."""
 
 
 class Screen(Protocol):
@@ -132,7 +132,7 @@ def _print_line(value: object) -> None:
     sys.stdout.flush()
 
 
-Remarkable = ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Cut
+Remarkable = ToolCalled | ToolAnswered | Compacted | Refreshing | Refreshed | Retried | Stopped
 
 
 def tell(event: Remarkable) -> str:
@@ -155,8 +155,8 @@ def tell(event: Remarkable) -> str:
             )
         case Retried():
             return "· the request was too long for the model; asking again with a smaller window"
-        case Cut():
-            return f"· {tell_cut(event)}"
+        case Stopped():
+            return f"· {tell_stopped(event)}"
         case _:
             assert_never(event)
 
@@ -165,19 +165,23 @@ def _count_sources(count: int) -> str:
     return "1 source" if count == 1 else f"{count} sources"
 
 
-def tell_cut(cut: Cut) -> str:
+def tell_stopped(stopped: Stopped) -> str:
     """What was cut, in a sentence."""
-    why = one_line(cut.reason, 300)
-    again = "; /again asks for an answer" if cut.is_open else "; /again asks for it anew"
-    if cut.is_open and cut.calls:
-        return f"the last answer was cut off while {', '.join(cut.calls)} worked: {why}{again}"
-    if cut.is_open and cut.seq is not None:
+    why = one_line(stopped.reason, 300)
+    again = "; /again asks for an answer" if stopped.is_open else "; /again asks for it anew"
+    if stopped.is_open and stopped.calls:
+        return f"the last answer was cut off while {', '.join(stopped.calls)} worked: {why}{again}"
+    if stopped.is_open and stopped.seq is not None:
         return f"the last answer was cut off after its tools had answered: {why}{again}"
-    if cut.is_open:
+    if stopped.is_open:
         return f"your last message has no answer: {why}{again}"
-    if cut.text:
-        text = one_line(cut.text[-_SHOWN_CHARS:], _SHOWN_CHARS)
-        return f"the last answer was cut off after “{'…' if len(cut.text) > _SHOWN_CHARS else ''}{text}”: {why}{again}"
+    if stopped.text:
+        text = one_line(stopped.text[-_SHOWN_CHARS:], _SHOWN_CHARS)
+        return (
+            f"the last answer was cut off after “{'…' if len(stopped.text) > _SHOWN_CHARS else ''}{text}”: {why}{again}"
+        )
     return (
-        f"the last answer was cut off before its first word: {why}{again}" if cut.seq is not None else f"cut off: {why}"
+        f"the last answer was cut off before its first word: {why}{again}"
+        if stopped.seq is not None
+        else f"cut off: {why}"
     )

@@ -23,7 +23,7 @@ from everfold.agents.open_chat import open_chat
 from everfold.agents.opening import open_agents
 from everfold.cli.chat.commands import Commands, Found
 from everfold.cli.chat.prompt import Prompt, hiding_keys
-from everfold.cli.chat.screen import JsonScreen, Screen, TextScreen, tell_cut
+from everfold.cli.chat.screen import JsonScreen, Screen, TextScreen, tell_stopped
 from everfold.config import Settings
 from everfold.errors import EverfoldError
 
@@ -136,7 +136,7 @@ class _Terminal:
         if self._prompt is not None:
             place = f"{count} messages so far" if count else "a new conversation"
             self._screen.remark(f"everfold chat · {self._chat.model_name} · {place} · /help")
-        self._tell_cut()
+        self._tell_stopped()
 
     async def _list_said(self) -> list[str]:
         """What the user said lately in this conversation, the oldest first: the history of the prompt."""
@@ -150,10 +150,10 @@ class _Terminal:
     async def _count_messages(self) -> int:
         return (await self._chat.session.inspect.state()).last_seq
 
-    def _tell_cut(self) -> None:
-        cut = self._portal.call(self._chat.find_cut)
-        if cut is not None:
-            self._screen.remark(tell_cut(cut))
+    def _tell_stopped(self) -> None:
+        stopped = self._portal.call(self._chat.find_stopped)
+        if stopped is not None:
+            self._screen.remark(tell_stopped(stopped))
 
     def _take(self, line: str) -> None:
         """Do what a line says; what goes wrong is told, and the talk goes on."""
@@ -180,7 +180,7 @@ class _Terminal:
             return
         self._screen.print(found.shown, found.document)
         if name == "/resume" and argument:
-            self._tell_cut()
+            self._tell_stopped()
 
     def _await(self, make: Callable[[], Coroutine[Any, Any, Found]]) -> Found | None:
         """What a command gives; None where it was stopped."""

@@ -11,7 +11,7 @@ from everfold.cli.tables.output import Cell, make_table, open_console, plain, pr
 from everfold.core.compaction.folding import Digest, Fold
 
 NAME = "compact"
-_COLUMNS = ("by", "messages", "kept", "folded", "left", "tokens", "digest", "read again")
+_COLUMNS = ("by", "messages", "kept", "folded", "folded later", "tokens", "digest", "sent again")
 
 
 def run(
@@ -92,7 +92,7 @@ def _line(fold: Fold) -> tuple[Cell, ...]:
         f"{report.first_seq}-{report.last_seq}" if report.last_seq >= report.first_seq else "",
         report.kept_count,
         report.folded_count,
-        report.left_count,
+        report.folded_later_count,
         f"{report.tokens_before:,} > {report.tokens_after:,}",
         fine.generator if fine else "none",
         f"{report.resent_tokens:,} tokens",

@@ -66,7 +66,7 @@ def report_rows(replayed: Replayed, prices: Prices = UNIT_PRICES) -> list[tuple[
         ("over budget", _judged(it.over_budget_count), "windows"),
         ("shown now", f"{window.message_count:,}", f"messages, and {window.digest_count} digests for the rest"),
         ("compactions", f"{sum(it.compactions.values()):,}", triggers),
-        ("kept", f"{it.kept_count:,}", f"word for word; {it.left_count:,} of them folded later"),
+        ("kept", f"{it.kept_count:,}", f"word for word; {it.folded_later_count:,} of them folded later"),
         ("folded", f"{it.folded_count:,}", "into digests; all readable in history"),
         ("digests", f"{it.digests_count + it.rollups_count:,}", _digests(replayed)),
         *([] if it.model_use is None else _model_rows(it.model_use)),

@@ -110,7 +110,7 @@ def _compaction(traced: TracedCompaction) -> JsonValue:
         "last": report.last_seq,
         "kept": report.kept_count,
         "folded": report.folded_count,
-        "left": report.left_count,
+        "folded_later": report.folded_later_count,
         "joined": report.joined_through,
         "before": report.tokens_before,
         "after": report.tokens_after,

@@ -96,7 +96,7 @@ class ApiKey:
     """One key as it is stored; its secret is known to its holder only.
 
     Attributes:
-        name: What people call it; of the keys that are not revoked no other has it.
+        name: What people call it; no other API key that is not revoked has this name.
         secret_hash: See `hash_secret`.
         expires_at: From when on it is refused; None for never.
         last_used_at: Up to a minute before its last use; None before the first.

@@ -36,8 +36,8 @@ class Certificate:
 
     Attributes:
         covered: The messages of the range, in order.
-        left: Messages of older ranges that left the window, and the rollup that read them; for a revision, the
-            messages that its digest reads in the place of an earlier one.
+        folded_later: Messages of older ranges that left the window, and the rollup that read them; for a late digest,
+            the messages that it reads in the place of an earlier one.
         digests: The hash of each digest's text, by its id.
         rollup_last_seq: The rollup of this compaction read every message up to here; 0 when it made none.
         total_hash: SHA-256 over all of it, hex.
@@ -47,7 +47,7 @@ class Certificate:
     first_seq: int
     last_seq: int
     covered: tuple[Covered, ...]
-    left: tuple[Covered, ...]
+    folded_later: tuple[Covered, ...]
     digests: tuple[tuple[str, str], ...]
     rollup_last_seq: int = 0
     total_hash: str = ""
@@ -65,7 +65,7 @@ def seal_certificate(certificate: Certificate) -> Certificate:
         first_seq=certificate.first_seq,
         last_seq=certificate.last_seq,
         covered=certificate.covered,
-        left=certificate.left,
+        folded_later=certificate.folded_later,
         digests=certificate.digests,
         rollup_last_seq=certificate.rollup_last_seq,
         total_hash=_hash_content(certificate),
@@ -78,7 +78,7 @@ def _content(certificate: Certificate) -> list[object]:
         certificate.first_seq,
         certificate.last_seq,
         [[c.seq, c.group, c.content_hash, c.digest_id] for c in certificate.covered],
-        [[c.seq, c.group, c.content_hash, c.digest_id] for c in certificate.left],
+        [[c.seq, c.group, c.content_hash, c.digest_id] for c in certificate.folded_later],
         [list(pair) for pair in certificate.digests],
         certificate.rollup_last_seq,
     ]
@@ -95,13 +95,13 @@ def certificate_to_text(certificate: Certificate) -> str:
 
 def certificate_from_text(text: str) -> Certificate:
     """The certificate that `certificate_to_text` wrote."""
-    compaction_id, first, last, covered, left, digests, rollup_last_seq, total_hash = json.loads(text)
+    compaction_id, first, last, covered, folded_later, digests, rollup_last_seq, total_hash = json.loads(text)
     return Certificate(
         compaction_id=compaction_id,
         first_seq=first,
         last_seq=last,
         covered=tuple(_covered(row) for row in covered),
-        left=tuple(_covered(row) for row in left),
+        folded_later=tuple(_covered(row) for row in folded_later),
         digests=tuple((id_, hash_) for id_, hash_ in digests),
         rollup_last_seq=rollup_last_seq,
         total_hash=total_hash,
@@ -154,7 +154,7 @@ def check_certificate(
     seqs = [covered.seq for covered in certificate.covered]
     if seqs != list(range(certificate.first_seq, certificate.last_seq + 1)):
         find(f"its messages are not exactly {certificate.first_seq} to {certificate.last_seq}, each once")
-    for covered in (*certificate.covered, *certificate.left):
+    for covered in (*certificate.covered, *certificate.folded_later):
         if problem := _find_change(covered, message_hashes.get(covered.seq)):
             find(problem, covered.seq)
         if covered.group == "folded" and covered.digest_id not in digest_hashes:
@@ -227,7 +227,7 @@ def check_never_neither(
     rollup_last_seq = rollup.last_seq if rollup else 0
     held = layout.held_seqs
     read_again = {
-        left.seq for certificate in certificates for left in certificate.left if left.digest_id in shown_digests
+        one.seq for certificate in certificates for one in certificate.folded_later if one.digest_id in shown_digests
     }
     decided = 0
     for certificate in certificates:

@@ -64,7 +64,7 @@ class CompactionReport:
     last_seq: int
     kept_count: int
     folded_count: int
-    left_count: int
+    folded_later_count: int
     joined_through: int
     tokens_before: int
     tokens_after: int
@@ -418,7 +418,7 @@ def _certify(
         )
         for seq, group in enumerate(plan.groups, plan.first_seq)
     )
-    left = tuple(
+    folded_later = tuple(
         Covered(
             seq=seq,
             group="folded",
@@ -434,7 +434,7 @@ def _certify(
             first_seq=plan.first_seq,
             last_seq=plan.last_seq,
             covered=covered,
-            left=left,
+            folded_later=folded_later,
             digests=digests,
             rollup_last_seq=plan.join_through,
         )
@@ -453,7 +453,7 @@ def report_fold(plan: CompactionPlan, before: Layout, after: Layout, digests: Se
         last_seq=plan.last_seq,
         kept_count=sum(group == "kept" for group in plan.groups),
         folded_count=len(plan.folded),
-        left_count=len(plan.leaving),
+        folded_later_count=len(plan.leaving),
         joined_through=plan.join_through,
         tokens_before=plan.tokens_before,
         tokens_after=tokens_after,

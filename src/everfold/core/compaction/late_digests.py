@@ -76,7 +76,7 @@ def fold_late_digest(
             first_seq=plan.first_seq,
             last_seq=plan.last_seq,
             covered=(),
-            left=read_again,
+            folded_later=read_again,
             digests=((digest.id, digest.content_hash),),
         )
     )

@@ -123,10 +123,13 @@ def plan_from_bytes(content: bytes) -> CompactionPlan:
 
 
 def report_to_text(report: CompactionReport) -> str:
-    """A report as JSON text."""
-    return json.dumps(asdict(report), separators=(",", ":"))
+    """A report as JSON text. Databases that exist have the count of messages folded later as `left_count`."""
+    value = asdict(report)
+    value["left_count"] = value.pop("folded_later_count")
+    return json.dumps(value, separators=(",", ":"))
 
 
 def report_from_text(text: str) -> CompactionReport:
     """The report that `report_to_text` wrote."""
-    return CompactionReport(**json.loads(text))
+    value = json.loads(text)
+    return CompactionReport(folded_later_count=value.pop("left_count"), **value)

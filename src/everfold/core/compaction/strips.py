@@ -23,7 +23,7 @@ Fate: TypeAlias = Literal[
     "digest",
     "rollup",
     "quote",
-    "left",
+    "folded_later",
     "replaced",
     "tail",
     "open",
@@ -33,7 +33,7 @@ Fate: TypeAlias = Literal[
 
 fixed: part of the system prompt. head, kept, running, tail: shown. digest, rollup: not shown, read by a digest or
 rollup that is shown. note: as digest, under a continuity note while a model's digest is written. quote: as rollup,
-and quoted by the standing instructions. left: kept before this compaction and folded by it. refresh: the newest
+and quoted by the standing instructions. folded_later: kept before this compaction and folded by it. refresh: the newest
 context refresh, shown. replaced: an older refresh. open: part of an open step, which waits for its results. erased:
 only a tombstone is left.
 """
@@ -111,7 +111,7 @@ def _mark_apart(
     last_seq: int,
 ) -> list[tuple[int, Fate]]:
     """The messages whose fate is not that of their stretch, the last one first."""
-    marked: dict[int, Fate] = dict.fromkeys(folded_later, "left")
+    marked: dict[int, Fate] = dict.fromkeys(folded_later, "folded_later")
     marked |= {line.seq: "quote" for line in layout.standing}
     marked |= {message.seq: _hold_fate(message.hold) for message in layout.held}
     marked = {seq: fate for seq, fate in marked.items() if seq <= layout.watermark}

@@ -208,7 +208,7 @@ def erase_from_certificate(certificate: Certificate, seq: int, digests: Mapping[
         replace(
             certificate,
             covered=tuple(_erase_covered(covered, seq) for covered in certificate.covered),
-            left=tuple(_erase_covered(covered, seq) for covered in certificate.left),
+            folded_later=tuple(_erase_covered(covered, seq) for covered in certificate.folded_later),
             digests=tuple(
                 (id_, digests[id_].content_hash if id_ in digests else hash_) for id_, hash_ in certificate.digests
             ),

@@ -63,7 +63,7 @@ async def chat(
     """Send a message to an agent and stream the answer; each step is stored as it completes.
 
     Events: `text_delta`, `said`, `tool_called`, `tool_answered`, `compacted`, `refreshing`, `refreshed`, `retried` and
-    `cut`, each with the session's id; then `done`, or `problem` with a problem document. A client that disconnects
+    `stopped`, each with the session's id; then `done`, or `problem` with a problem document. A client that disconnects
     stops the answer; its text so far is stored. A session gives one answer at a time.
     """
     yield OPENED

@@ -41,7 +41,7 @@ class Agent(Schema):
     tools: list[str] = Field(examples=[["shop.tools:find_order"]])
     recall_enabled: bool = Field(description="Recall for the newest user message at the end of each request.")
     memory_review: bool = Field(description="Dreams change nothing until a person approves them.")
-    compaction: dict[str, object] = Field(description="Keys of `[compaction]` that its sessions have otherwise.")
+    compaction: dict[str, object] = Field(description="Settings of `[compaction]` that its sessions have otherwise.")
     own: list[str] = Field(description="The fields that its own section sets; the others are as for all.")
     effective: Effective
     manifest: Manifest

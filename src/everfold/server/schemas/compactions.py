@@ -36,11 +36,11 @@ def _list_digests(detail: CompactionDetail) -> list[Digest]:
 
 
 CompactionSchema = project(
-    "Event",
+    "Compaction",
     CostedCompaction,
     "id=compaction.id session_id=compaction.session_id ordinal=compaction.ordinal state=compaction.state digest_state=compaction.digest "
     "extraction_state=compaction.extraction is_committed=compaction.is_committed trigger first_seq=compaction.plan.first_seq "
-    "last_seq=compaction.plan.last_seq folded_count kept_count left_count joined_through=compaction.plan.join_through "
+    "last_seq=compaction.plan.last_seq folded_count kept_count folded_later_count joined_through=compaction.plan.join_through "
     "begun_at=compaction.begun_at ended_at=compaction.ended_at not_before attempts=compaction.attempts digest_kind tokens_before "
     "tokens_after cost_usd cache_breaks error focus=compaction.plan.focus revises=compaction.revises",
     "One compaction of one session.",
@@ -58,10 +58,12 @@ CompactionSchema = project(
         "",
     ),
     kept_count=(int, lambda one: _count_kept(one.compaction), ""),
-    left_count=(
+    folded_later_count=(
         int,
         lambda one: (
-            len(one.compaction.plan.leaving) if one.compaction.report is None else one.compaction.report.left_count
+            len(one.compaction.plan.leaving)
+            if one.compaction.report is None
+            else one.compaction.report.folded_later_count
         ),
         "",
     ),
@@ -105,9 +107,9 @@ CoveredSchema = project(
 CertificateSchema = project(
     "Certificate",
     Certificate,
-    "first_seq last_seq covered left digests rollup_last_seq total_hash",
+    "first_seq last_seq covered folded_later digests rollup_last_seq total_hash",
     covered=CoveredSchema,
-    left=CoveredSchema,
+    folded_later=CoveredSchema,
     digests=(dict[str, str], lambda one: dict(one.digests), "The hash of each digest's text, by its id."),
 )
 CallSchema = project(

@@ -33,7 +33,7 @@ WORDS: Final[Mapping[str, str]] = {
     "joined_through": "All up to here is in the rollup; 0 for none.",
     "kept_count": "Messages of the range that stay as they are.",
     "last_seq": "The last message.",
-    "left_count": "Kept messages of older ranges that this compaction folded.",
+    "folded_later_count": "Kept messages of older ranges that this compaction folded.",
     "limit_chars": "The limit in characters.",
     "limit_tokens": "The model's context limit.",
     "media_type": "Of an image that the message holds.",

@@ -4,7 +4,7 @@ from everfold.core.observation.activity import FIGURES, Activity, DayActivity
 from everfold.sections import PricesSettings
 from everfold.server.schemas.schema import many, project, wrap
 from everfold.server.schemas.sessions import SessionSchema
-from everfold.server.schemas.system import OpenEventSchema
+from everfold.server.schemas.system import OpenCompactionSchema
 
 ActivitySchema = project(
     "Activity", Activity, " ".join(FIGURES), words={"compactions_count": "Compactions that took effect."}
@@ -37,6 +37,6 @@ HomeSchema = wrap(
     pending_count=(int, "Compactions that have not ended."),
     oldest_pending_secs=(float, "For how long the oldest of them has waited."),
     failed_count=(int, "Compactions whose digest failed for good."),
-    failed=(many(OpenEventSchema), "The newest of them, at most 5."),
+    failed=(many(OpenCompactionSchema), "The newest of them, at most 5."),
     sessions=(many(SessionSchema), "The newest, at most 8, with title and preview."),
 )

@@ -34,7 +34,7 @@ class SignIn(Given):
 
 
 ApiKeySchema = project(
-    "Key",
+    "ApiKey",
     ApiKey,
     "id name scope read_only=scope.is_read_only created_at expires_at revoked_at last_used_at",
     "An API key, without its secret.",
@@ -49,5 +49,9 @@ ApiKeyPageSchema = wrap(
 )
 MadeApiKeySchema = project("MadeApiKey", MadeApiKey, "secret", base=ApiKeySchema, at="api_key")
 WhoSchema = wrap(
-    "Who", "Who asks, and what answers.", api_key=ApiKeySchema, version=(str, "Of the server."), default_user_id=str
+    "Who",
+    "The API key of the request, and the server.",
+    api_key=ApiKeySchema,
+    version=(str, "Of the server."),
+    default_user_id=str,
 )

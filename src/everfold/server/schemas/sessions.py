@@ -97,7 +97,7 @@ SessionSchema = project(
     "One log between a user and an agent.",
     words={
         "is_current": "New messages of this user to this agent under this session key go here.",
-        "session_key": "Which of their conversations side by side it belongs to; empty for the one without a key.",
+        "session_key": "Which of their conversations side by side it belongs to; empty where none was given.",
         "active_at": "When the user spoke last; null before.",
         "messages_count": "Also the number of the newest message.",
         "own_title": "The title that an import or a person gave it; empty where it has none.",

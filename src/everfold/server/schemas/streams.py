@@ -25,7 +25,7 @@ class AskedChat(Given):
     """What is said to an agent."""
 
     message: str | None = Field(
-        description="What is said; null to have answered what was said last, where that was cut.",
+        description="What is said; null to have answered what was said last, where its answer was stopped.",
         pattern=r"\S",
         examples=["Where is my locker?"],
     )
@@ -42,7 +42,7 @@ class AskedChat(Given):
     model: str | None = Field(
         default=None,
         min_length=1,
-        description="Instead of the agent's own; only keys of the scope admin choose.",
+        description="Instead of the agent's own; only API keys of the scope admin choose.",
         examples=[None],
     )
 

@@ -7,7 +7,7 @@ from everfold.core.observation.overview import Spend
 from everfold.sections import RecoverySettings
 from everfold.server.schemas.schema import many, project, wrap
 
-OpenEventSchema = project(
+OpenCompactionSchema = project(
     "OpenCompaction",
     Compaction,
     "id session_id ordinal state trigger first_seq=plan.first_seq last_seq=plan.last_seq begun_at attempts problem",
@@ -24,10 +24,10 @@ ModelSpendSchema = project(
 CompactionsOverviewSchema = wrap(
     "CompactionsOverview",
     "What waits, and what failed for good.",
-    counts=(dict[str, int], "Events that have not ended, by state, and `degraded`, and `all`."),
+    counts=(dict[str, int], "Compactions that have not ended, by state, and `degraded`, and `all`."),
     oldest_pending_secs=(float, "For how long the oldest has waited; 0 where none waits."),
-    waiting=(many(OpenEventSchema), "Oldest first."),
-    failed=(many(OpenEventSchema), "Degraded ones, newest first; a person may retry them."),
+    waiting=(many(OpenCompactionSchema), "Oldest first."),
+    failed=(many(OpenCompactionSchema), "Degraded ones, newest first; a person may retry them."),
 )
 RecoveryOverviewSchema = project(
     "RecoveryOverview",

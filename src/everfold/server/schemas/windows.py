@@ -118,7 +118,7 @@ WindowSchema = project(
 CompactionReportSchema = project(
     "CompactionReport",
     CompactionReport,
-    "trigger first_seq last_seq kept_count folded_count left_count joined_through tokens_before tokens_after own_digest_tokens "
+    "trigger first_seq last_seq kept_count folded_count folded_later_count joined_through tokens_before tokens_after own_digest_tokens "
     "rollup_tokens standing_tokens cache_break_after_tokens resent_tokens",
 )
 DigestSchema = project(

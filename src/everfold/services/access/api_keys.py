@@ -40,7 +40,7 @@ _PAGE_COUNT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeApiKey:
-    """A new key with its secret, which is stored nowhere: this is the only time that it is seen."""
+    """A new API key with its secret, which is stored nowhere: this is the only time that it is seen."""
 
     secret: str = field(repr=False)
     api_key: ApiKey

@@ -109,7 +109,7 @@ class ReplayReport:
         uncached_per_token: All that requests read and the request before did not begin with, for each token of the
             messages that came in: their first reading, what was sent again, and what Everfold wrote.
         input: What all requests read, and what a prompt cache has of it: whole, cut to a tail, and folded.
-        left_count: Kept messages that left the window later; a rollup has read them.
+        folded_later_count: Kept messages that left the window later; a rollup has read them.
         stable_share: The bytes of all requests that their next request began with, of all their bytes.
         stable_share_median: The same request by request.
         turn_micros_median: What a turn took: its appends and its window.
@@ -128,7 +128,7 @@ class ReplayReport:
     compactions: Mapping[str, int]
     kept_count: int
     folded_count: int
-    left_count: int
+    folded_later_count: int
     digests_count: int
     rollups_count: int
     digest_tokens: int
@@ -324,7 +324,7 @@ class Replay:
             compactions=dict(triggers),
             kept_count=sum(report.kept_count for report in reports),
             folded_count=sum(report.folded_count for report in reports),
-            left_count=sum(report.left_count for report in reports),
+            folded_later_count=sum(report.folded_later_count for report in reports),
             digests_count=sum(report.own_digest_tokens > 0 for report in reports),
             rollups_count=sum(report.rollup_tokens > 0 for report in reports),
             digest_tokens=sum(report.own_digest_tokens + report.rollup_tokens for report in reports),

@@ -110,7 +110,7 @@ async def _trace_compaction(
         raise ValueError(f"Compaction {compaction.id} has not been committed.")
     sum_tokens = measure_reach(before, compaction.report.tokens_before)
     last_seq = await _find_reach(store, live, sum_tokens, from_seq=after.watermark)
-    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
+    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.folded_later]
     return DatedStrip(
         compaction_id=compaction.id,
         ordinal=compaction.ordinal,

@@ -98,7 +98,7 @@ def _trace_compaction(
     reach = find_reach(notes, before, tokens_before=compaction.report.tokens_before)
     last_seq = max(notes[reach - 1].seq if reach else 0, after.watermark)
     strip = partial(strip, safe_seq=last_seq, last_seq=last_seq)
-    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.left]
+    folded_later = [] if compaction.revises else [covered.seq for covered in compaction.certificate.folded_later]
     return TracedCompaction(
         compaction=compaction,
         report=compaction.report.counted,

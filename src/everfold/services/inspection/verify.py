@@ -123,7 +123,7 @@ async def _check_compaction(
     store: Store, session_id: SessionId, certificate: Certificate, next_seq: int
 ) -> list[VerificationProblem]:
     hashes: dict[int, str] = {}
-    ranges = [(certificate.first_seq, certificate.last_seq), *((left.seq, left.seq) for left in certificate.left)]
+    ranges = [(certificate.first_seq, certificate.last_seq), *((one.seq, one.seq) for one in certificate.folded_later)]
     for first_seq, last_seq in ranges:
         if first_seq > last_seq:
             continue

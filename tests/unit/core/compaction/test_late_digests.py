@@ -114,7 +114,12 @@ def certify(compaction_id: str, first_seq: int, last_seq: int, digest_id: str) -
     )
     return seal_certificate(
         Certificate(
-            compaction_id=compaction_id, first_seq=first_seq, last_seq=last_seq, covered=covered, left=(), digests=()
+            compaction_id=compaction_id,
+            first_seq=first_seq,
+            last_seq=last_seq,
+            covered=covered,
+            folded_later=(),
+            digests=(),
         )
     )
 
@@ -157,7 +162,11 @@ def test_what_a_revision_reads_is_read_again() -> None:
     assert certificate == done.certificate
     assert certificate.covered == ()
     digest_id = done.digests[0].id
-    assert [(one.seq, one.digest_id) for one in certificate.left] == [(5, digest_id), (7, digest_id), (8, digest_id)]
+    assert [(one.seq, one.digest_id) for one in certificate.folded_later] == [
+        (5, digest_id),
+        (7, digest_id),
+        (8, digest_id),
+    ]
     hashes = {seq: hash_text(str(seq)) for seq in range(1, 13)}
     digests = {digest_id: hash_text("what a model wrote")}
     assert check_certificate(certificate, expected_first_seq=13, message_hashes=hashes, digest_hashes=digests) == []
@@ -176,7 +185,9 @@ def test_never_neither_follows_a_revision() -> None:
     assert check_never_neither(done.layout, after, compaction_id="evt_4", last_seq=20) == []
     lost = check_never_neither(done.layout, certificates, compaction_id="evt_4", last_seq=20)
     assert [problem.seq for problem in lost] == [5, 7, 8]
-    forged = replace(done.certificate, left=tuple(replace(one, digest_id="evt_x") for one in done.certificate.left))
+    forged = replace(
+        done.certificate, folded_later=tuple(replace(one, digest_id="evt_x") for one in done.certificate.folded_later)
+    )
     assert check_never_neither(done.layout, [*certificates, forged], compaction_id="evt_4", last_seq=20) == lost
 
 

@@ -53,7 +53,7 @@ def judge_past(seq: int, layout: Layout, *, left: set[int], noted: list[tuple[in
     if seq in {one.seq for one in layout.standing}:
         return "quote"
     if seq in left:
-        return "left"
+        return "folded_later"
     if layout.rollup and seq <= layout.rollup.last_seq:
         return "rollup"
     return "note" if any(first <= seq <= last for first, last in noted) else "digest"

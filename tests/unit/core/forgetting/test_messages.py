@@ -131,13 +131,13 @@ def test_a_certificate_is_issued_again() -> None:
                 Covered(seq=2, group="folded", content_hash="aa", digest_id="evt_1.digest"),
                 Covered(seq=3, group="kept", content_hash="bb"),
             ),
-            left=(Covered(seq=1, group="folded", content_hash="cc", digest_id="evt_1.digest"),),
+            folded_later=(Covered(seq=1, group="folded", content_hash="cc", digest_id="evt_1.digest"),),
             digests=(("evt_1.digest", "old"),),
         )
     )
     new = erase_from_certificate(old, 2, {"evt_1.digest": _digest()})
     assert new.covered == (Covered(seq=2, group="erased", content_hash=""), old.covered[1])
-    assert new.left == old.left
+    assert new.folded_later == old.folded_later
     digests, left = dict(new.digests), {1: "cc", 3: "bb"}
 
     def list_problems(certificate: Certificate, messages: dict[int, str]) -> list[VerificationProblem]:

@@ -89,13 +89,13 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
       latest.current.onStored();
       show();
     } else if (event === "problem") {
-      it.entries = it.entries.filter((entry) => !(entry.event === "cut" && entry.data.reason === data.detail)); // both have the same reason
+      it.entries = it.entries.filter((entry) => !(entry.event === "stopped" && entry.data.reason === data.detail)); // both have the same reason
       add({ kind: "problem", problem: data });
     }
     else if (event === "done") it.isDone = true;
     else {
       if (event === "refreshing") it.doing = "Querying the context sources";
-      if (event === "cut" && draft) Object.assign(draft, { kind: "said", seq: data.seq, isCut: true });
+      if (event === "stopped" && draft) Object.assign(draft, { kind: "said", seq: data.seq, isStopped: true });
       add({ kind: "note", event, data });
       if (event === "compacted" || event === "refreshed") latest.current.onStored();
     }
@@ -153,6 +153,6 @@ export function describeNote(event, data) {
   if (event === "refreshing") return `Querying ${plural(data.sources_count, "context source")} (${data.cause}).`;
   if (event === "refreshed") return `${plural(data.sources_count, "context source")} answered: message ${data.seq}, ${plural(data.tokens, "token")}.`;
   if (event === "retried") return `The request was too long for the model. Retrying with a smaller window: ${data.reason}`;
-  if (event === "cut") return `The answer was stopped: ${data.reason}${data.calls?.length ? ` Tool results are missing: ${data.calls.join(", ")}.` : ""}`;
+  if (event === "stopped") return `The answer was stopped: ${data.reason}${data.calls?.length ? ` Tool results are missing: ${data.calls.join(", ")}.` : ""}`;
   return event;
 }

@@ -13,17 +13,17 @@ export const FATES = {
   digest: ["digest", "folded into the digest of its range"],
   rollup: ["rollup", "folded into the rollup of all older ranges"],
   quote: ["standing instructions", "folded, and quoted in the standing instructions"],
-  left: ["folded later", "was kept verbatim until this compaction; now in the rollup"],
+  folded_later: ["folded later", "was kept verbatim until this compaction; now in the rollup"],
   replaced: ["replaced", "a context refresh that a newer one has replaced"],
   open: ["open step", "waits for tool results"],
   erased: ["erased", "erased on request; only its number remains"],
 };
 
 /** Fates whose messages stay visible in a strip however thin they are: those kept or quoted verbatim. */
-export const THIN = new Set(["head", "kept", "running", "refresh", "quote", "left", "erased"]);
+export const THIN = new Set(["head", "kept", "running", "refresh", "quote", "folded_later", "erased"]);
 
 /** Fates of messages that are not in the window themselves but in a digest there. */
-export const READ = new Set(["note", "digest", "rollup", "quote", "left"]);
+export const READ = new Set(["note", "digest", "rollup", "quote", "folded_later"]);
 
 export const fateName = (fate) => (FATES[fate] || [fate])[0];
 export const fateMeaning = (fate) => (FATES[fate] || ["", ""])[1];

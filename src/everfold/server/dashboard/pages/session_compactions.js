@@ -71,7 +71,7 @@ export function describeFate(compaction) {
   if (compaction.state === "cancelled") return "no message was folded";
   if (compaction.folded_count == null) return "";
   return [`${number(compaction.folded_count)} folded`, compaction.kept_count > 0 && `${number(compaction.kept_count)} kept verbatim`,
-    compaction.left_count > 0 && `${number(compaction.left_count)} older kept messages folded too`].filter(Boolean).join(", ");
+    compaction.folded_later_count > 0 && `${number(compaction.folded_later_count)} older kept messages folded too`].filter(Boolean).join(", ");
 }
 
 const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
@@ -115,7 +115,7 @@ function CompactionDetail({ sessionId, compaction, onJump, onChanged }) {
     ["compaction", html`<${Id} value=${it.id} />`],
     it.folded_count !== undefined && ["folded", plural(it.folded_count, "message")],
     it.kept_count !== undefined && ["kept", plural(it.kept_count, "message")],
-    it.left_count > 0 && ["folded later", `${plural(it.left_count, "kept message")} of older ranges`],
+    it.folded_later_count > 0 && ["folded later", `${plural(it.folded_later_count, "kept message")} of older ranges`],
     it.joined_through > 0 && ["rollup", `messages 1–${number(it.joined_through)}`],
     ["digest", it.digest_kind ? `${it.digest_kind}${it.digest_state === "pending" ? "; the model's digest follows" : ""}` : "none"],
     ["extraction", it.extraction_state],
@@ -181,7 +181,7 @@ function Certificate({ certificate, onJump }) {
     ${certificate.total_hash && html`<p class="soft small">Total hash: <code class="hash">${certificate.total_hash}</code></p>`}
     <ul class="covered">${shown.map((it) => html`<li key=${it.seq}><button type="button" class="seq-link" onClick=${() => onJump?.(it.seq)}>#${it.seq}</button> <span class="tag">${it.group}</span> <code class="hash">${(it.content_hash || "").slice(0, 12)}</code></li>`)}</ul>
     ${covered.length > shown.length && html`<button type="button" onClick=${() => setWhole(true)}>Show all ${number(covered.length)}</button>`}
-    ${(certificate.left || []).length > 0 && html`<p class="soft small">Folded later: ${certificate.left.map((it) => `#${it.seq}`).join(", ")}</p>`}
+    ${(certificate.folded_later || []).length > 0 && html`<p class="soft small">Folded later: ${certificate.folded_later.map((it) => `#${it.seq}`).join(", ")}</p>`}
   </details>`;
 }
 
@@ -235,7 +235,7 @@ function Folds({ result }) {
   const most = Math.max(1, ...reports.map((report) => report.tokens_before || 0));
   return html`<div role="status" class="folds"><h3>${isDry ? "Plan" : "Result"}</h3>
     <ol>${reports.map((report, index) => html`<li key=${index}>
-      <p>Messages ${number(report.first_seq)}–${number(report.last_seq)}: <b>${plural(report.folded_count || 0, "message")} folded</b>, ${number(report.kept_count || 0)} kept${report.left_count ? `, ${number(report.left_count)} older kept messages folded` : ""}.</p>
+      <p>Messages ${number(report.first_seq)}–${number(report.last_seq)}: <b>${plural(report.folded_count || 0, "message")} folded</b>, ${number(report.kept_count || 0)} kept${report.folded_later_count ? `, ${number(report.folded_later_count)} older kept messages folded` : ""}.</p>
       <${BeforeAfter} before=${report.tokens_before} after=${report.tokens_after} most=${most} />
       ${report.resent_tokens !== undefined && html`<p class="soft small">Cache break: ${plural(report.resent_tokens, "token")} sent again.</p>`}
       ${(report.digests || []).map((digest, at) => html`<details key=${at}><summary>${digest.kind === "rollup" ? "Rollup" : "Digest"}, ${plural(digest.tokens || 0, "token")}</summary><${DigestText} text=${digest.text || ""} /></details>`)}

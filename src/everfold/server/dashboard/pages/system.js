@@ -94,7 +94,7 @@ function Retry({ compaction, onChanged }) {
   return html`${!key.read_only && html`<${Busy} isBusy=${retry.isBusy} onClick=${retry.run}>Retry<//>`}<${Failure} problem=${retry.problem} title="The retry failed" />`;
 }
 
-const COLOURS = ["is-kept", "is-digest", "is-running", "is-refresh", "is-quote", "is-left", "is-fixed"];
+const COLOURS = ["is-kept", "is-digest", "is-running", "is-refresh", "is-quote", "is-folded_later", "is-fixed"];
 
 const SPEND_COLUMNS = [
   { title: "Model", cell: one => html`<span class="row"><i class=${`dot ${one.colour}`}></i><${Line} value=${one.model} empty="unknown model" /></span>` },
