@@ -56,6 +56,8 @@ async def require_unloaded(engine: Everfold) -> None:
 async def load_demo(engine: Everfold, *, now: datetime) -> AsyncIterator[LoadStep]:
     """Play both conversations as live sessions, and run a dream. Tells after every turn how far it is.
 
+    The second, short one gives the dashboard another user, whose data is visibly apart.
+
     Messages are dated so that the last one was said within the last week, on its own day of the week.
 
     Raises:

@@ -56,7 +56,7 @@ class LiveSession:
         layout: The one that the state names.
         messages: Those that were read or appended, for the next window and for the open step.
         digests: Those that were read, for the next window.
-        held: The events whose digests are not shown yet, for planning as if they were.
+        held: The compactions whose digests are not shown yet, for planning as if they were.
         loaded: Which messages need not be looked for again.
         body: What the last window showed of the past. It stays the same from one compaction to the next.
         tail: What the last window showed after it, which the next one goes on from.
