@@ -124,18 +124,6 @@ Source: `bench/fit_tokens.py`, least squares of the relative error against cl100
 """
 
 
-def _sort_weights() -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-    """The weights by a class that all of their patterns hold: most lines have no row end, and many no digit."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for pattern, weight in _WEIGHTS.items():
-        needed = next(kind for kind in ("\n", "\t", "0", "A", "..", ".", "a") if kind in pattern)
-        found.setdefault(needed, []).append((pattern, weight))
-    return tuple((needed, tuple(weights)) for needed, weights in found.items())
-
-
-_WEIGHTS_BY_KIND: Final = _sort_weights()
-
-
 class MiddleCut(NamedTuple):
     """A text without its middle: `head + text[elided_start:elided_end] + tail` is the text again."""
 
@@ -156,9 +144,7 @@ def estimate_text_tokens(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
     kinds = data.translate(_KINDS, _CONTINUATION).decode("ascii")
     millitokens = _BASE + 50 * sum(data.translate(_LEAD_COST, _ASCII_AND_CONTINUATION))
-    for needed, weights in _WEIGHTS_BY_KIND:
-        if needed in kinds:
-            millitokens += sum([weight * kinds.count(pattern) for pattern, weight in weights])
+    millitokens += sum([weight * kinds.count(pattern) for pattern, weight in _WEIGHTS.items()])
     return min(max(millitokens // 1000, len(data) // _MOST_BYTES_PER_TOKEN, 1), len(data))
 
 
