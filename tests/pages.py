@@ -17,6 +17,7 @@ import anyio
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+from tests.states_picture import draw_states, list_moves
 from tests.strips_picture import draw_picture
 
 from everfold.config import Settings, read_section
@@ -30,6 +31,7 @@ STATES_PAGE = PROJECT / "docs" / "reference" / "compaction.md"
 COMMANDS_PAGE = PROJECT / "docs" / "reference" / "cli.md"
 ROUTES_PAGE = PROJECT / "docs" / "reference" / "api.md"
 STRIPS_PICTURE = PROJECT / "docs" / "pictures" / "strips.svg"
+STATES_PICTURE = PROJECT / "docs" / "pictures" / "states.svg"
 COMMANDS_SCRIPT = PROJECT / "tests" / "cli_listing.py"
 
 HEAD = """# Settings
@@ -189,6 +191,7 @@ if __name__ == "__main__":
     SETTINGS_PAGE.write_text(write_settings_page(), "utf-8")
     ROUTES_PAGE.write_text(anyio.run(write_routes_page), "utf-8")
     STRIPS_PICTURE.write_text(anyio.run(draw_picture), "utf-8")
+    STATES_PICTURE.write_text(draw_states(list_moves(COMPACTION)), "utf-8")
     STATES_PAGE.write_text(put_states(STATES_PAGE.read_text("utf-8")), "utf-8")
     listing = subprocess.run([sys.executable, COMMANDS_SCRIPT], capture_output=True, text=True, check=True)
     COMMANDS_PAGE.write_text(listing.stdout, "utf-8")

@@ -9,13 +9,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.states_picture import ARROWS, draw_states, list_moves
 from tests.strips_picture import draw_picture
 
 from everfold import errors
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.adapters.transcripts import FORMATS
 from everfold.config import list_settings
-from everfold.core.compaction.transitions import Cause, CompactionState
+from everfold.core.compaction.transitions import COMPACTION, Cause, CompactionState
 from everfold.core.observation.events import Event
 from everfold.errors import EverfoldError
 from everfold.ports import (
@@ -90,6 +91,16 @@ def test_the_settings_page_is_current(project: Path) -> None:
 async def test_the_picture_of_strips_is_current(project: Path) -> None:
     """The picture of the first page shows what the engine does; `make pages` draws it anew."""
     assert (project / "docs" / "pictures" / "strips.svg").read_text("utf-8") == await draw_picture()
+
+
+def test_the_picture_of_states_is_that_of_the_table(project: Path) -> None:
+    """The diagram of a compaction's states has the moves of the table and no other; `make pages` draws it anew."""
+    moves = list_moves(COMPACTION)
+    assert set(ARROWS) == set(moves)
+    assert moves["open", "done"] == ("done",)
+    assert moves["ready", "pending"] == ("digest", "erase")
+    assert (project / "docs" / "pictures" / "states.svg").read_text("utf-8") == draw_states(moves)
+    assert "(../pictures/states.svg)" in read_page(project, "compaction.md")
 
 
 @pytest.mark.parametrize("key", list(list_settings()))

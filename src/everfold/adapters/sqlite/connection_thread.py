@@ -2,8 +2,8 @@
 
 A job goes over as a closure, and its outcome comes back as the result of a future of the caller's event loop. An
 executor of one thread is not used, since it offers no place for the housekeeping: the thread does a step of it when no
-job has come for a while, and at once when much has piled up. An executor's thread is also joined when a program ends, whether
-or not its store was closed.
+job has come for a while, and after a job when much has piled up. An executor's thread is also joined when a program
+ends, whether or not its store was closed.
 
 It is faster too, but by less than would be a reason: 26 to 30 microseconds a call against 46 through
 `run_in_executor`, two calls a turn, so about 3 % of a turn. Source: our measurement, `bench/turn.py`.
