@@ -157,10 +157,10 @@ async def ask(session: Session, kind: str) -> None:
         case "append":
             assert len(await session.append(wires, client_ids=ids)) == NAMED_COUNT
         case "lookup":
-            assert len(await session.lookup(ids)) == NAMED_COUNT // 2 + 1
+            assert len(await session.integration.lookup(ids)) == NAMED_COUNT // 2 + 1
         case "lookup of hashes":
             notes = await session.messages(1, NAMED_COUNT)
-            assert len(await session.lookup(hashes=[note.content_hash for note in notes])) == NAMED_COUNT
+            assert len(await session.integration.lookup(hashes=[note.content_hash for note in notes])) == NAMED_COUNT
         case _:
             assert len((await session.retract(30)).seqs) == 30
 
