@@ -47,6 +47,8 @@ class Requests:
     cache_breaks: Counter[str] = field(default_factory=Counter)
     triggers: Counter[str] = field(default_factory=Counter)
     lost_chars: Counter[str] = field(default_factory=Counter)
+    said_chars: int = 0
+    uncached_chars: int = 0
 
 
 def run(*, is_quick: bool, profile: bool = False) -> tuple[list[Row], list[str]]:
@@ -103,6 +105,7 @@ async def _play_log(
             previous_chars = sum(map(len, previous))
             kept.same_chars += same_chars
             kept.previous_chars += previous_chars
+            kept.uncached_chars += sum(map(len, parts)) - same_chars
             if same_chars < previous_chars:
                 events = await session.inspect.compactions(after_ordinal=ordinal)
                 ordinal = max([ordinal, *(event.ordinal for event in events)])
@@ -113,6 +116,7 @@ async def _play_log(
         with spent.one():
             await session.append(entry.wire, said_at=entry.said_at)
         appended_count += 1
+        kept.said_chars += sum(map(len, _parts({"messages": [entry.wire]})))
 
 
 def _note_window(kept: Requests, window: Window, parts: Sequence[str]) -> None:
@@ -181,6 +185,8 @@ def _rows(budget: int, least: float, kept: Requests) -> list[Row]:
     body_growth = statistics.fmean(kept.body[last]) / max(statistics.fmean(kept.body[first]), 1)
     return [
         Row(figure=f"share that stays cached {at}", value=kept.same_chars / kept.previous_chars, least=least, digits=3),
+        Row(figure=f"characters read uncached per character in {at}", value=kept.uncached_chars / kept.said_chars),
+        Row(figure=f"characters sent again per character in {at}, by cache breaks", value=kept.lost_chars.total() / kept.said_chars),
         Row(figure=f"windows over the budget {at}", value=float(kept.over_budget_count), most=0, digits=0),
         Row(figure=f"largest window {at}, of the budget", value=max(kept.shares), most=1.0, digits=3),
         Row(figure=f"largest rendered request {at}, estimated anew, of the budget", value=max(kept.estimate_shares), digits=3),
@@ -211,7 +217,7 @@ def _tally(counts: Counter[str]) -> str:
 def _tell(budget: int, kept: Requests) -> list[str]:
     total = kept.lost_chars.total()
     told = ", ".join(
-        f"{name} {chars / kept.breaks[name]:,.0f} characters each ({chars / total:.0%})"
+        f"{name} {chars / kept.cache_breaks[name]:,.0f} characters each ({chars / total:.0%})"
         for name, chars in kept.lost_chars.most_common()
     )
     return [f"Lost by breaks at {budget:,}: {told}."] if total else []

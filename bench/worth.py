@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from bench.report import Row, print_rows
 from bench.worth_answers import measure_answers, measure_recall, measure_recall_with_memory
+from bench.worth_baselines import BASELINES
 from bench.worth_cost import measure_cost
 from bench.worth_latency import measure_latency
 from bench.worth_rules import measure_planted, measure_spread, measure_tau
@@ -38,7 +39,21 @@ def run(*, is_quick: bool, half: Literal["first", "second"] = "first") -> tuple[
     """Every part over one half; a quick run takes the first part alone."""
     parts = list(PARTS)[:1] if is_quick else list(PARTS)
     note = f"The {half} half of each data set. The second half is the report; the first is for development."
-    return [row for name in parts for row in PARTS[name](Scope(half=half))], [note]
+    rows = [row for name in parts for row in PARTS[name](Scope(half=half))]
+    return rows, [note, *_tell_beaten(rows)]
+
+
+def _tell_beaten(rows: Sequence[Row]) -> list[str]:
+    """Where a baseline shows more than the window in the same budget: each row named "...: who" beside that of the window."""
+    own = {row.figure: row.value for row in rows}
+    beaten = [
+        f"{who} {row.value:.1f} % against {value:.1f} % ({what})"
+        for row in rows
+        if isinstance(row.value, float)
+        for what, _, who in [row.figure.rpartition(": ")]
+        if who in BASELINES and isinstance(value := own.get(what), float) and row.value > value
+    ]
+    return [f"Baselines that show more than the window: {'; '.join(beaten) or 'none'}."]
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What others would show in the same budget: the newest messages, head and tail, and a regex of thirty lines."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from bench.recall import Turn
@@ -65,3 +65,10 @@ def _fill(turns: Sequence[Turn], left_tokens: int) -> list[Turn]:
             break
         fitting.append(turn)
     return fitting
+
+
+BASELINES: Final[Mapping[str, Callable[[Sequence[Turn], int], list[str]]]] = {
+    "newest messages": slide,
+    "head and tail": join_ends,
+    "regex": compact_by_regex,
+}

@@ -29,6 +29,7 @@ from bench.memory_filling import unsynced
 from bench.opening import batched, temporary_folder
 from bench.recall import DATA, ROOT, Turn, read_locomo
 from bench.report import Row
+from bench.worth_baselines import BASELINES
 from bench.worth_windows import (
     PLAIN_SETTINGS,
     Played,
@@ -168,6 +169,7 @@ def measure_spread(scope: Scope) -> list[Row]:
         _tell_missed(scope, f"spread, {share:.0%}", [rule for it in plays for rule in it.rules], stands)
         figure = f"explicit rules spread over talk, in a window of {share:.0%}, {scope.half} half ({len(stands)})"
         rows.append(Row(figure=figure, value=100 * sum(stands) / len(stands), unit="%", least=least, digits=0))
+        rows += _baseline_rows(figure, plays)
         over = float(sum(it.over_budget_count for it in plays))
         rows.append(Row(figure=f"spread over talk, {share:.0%}: windows over the budget", value=over, most=0, digits=0))
         if share == NON_RULES_SHARE:
@@ -184,6 +186,7 @@ class _Spread:
     lines: list[frozenset[str]]
     standing: list[frozenset[str]]
     over_budget_count: int
+    beside: dict[str, list[frozenset[str]]]
 
 
 def _non_rule_rows(scope: Scope, plays: Sequence[_Spread]) -> list[Row]:
@@ -214,12 +217,23 @@ async def _spread_all(scope: Scope, rules: Sequence[Rule], non_rules: Sequence[R
         limit_tokens = int(sum(map(turn_tokens, spread)) * share)
         with temporary_folder() as folder, unsynced():
             played = await play(folder / "spread.db", spread, limit_tokens, PLAIN_SETTINGS)
-        plays.append(_read_play(played, own, other))
+        beside = {name: list_lines(show(spread, limit_tokens)) for name, show in BASELINES.items()}
+        plays.append(_read_play(played, own, other, beside))
     return plays
 
 
-def _read_play(played: Played, rules: Sequence[Rule], non_rules: Sequence[Rule]) -> _Spread:
+def _baseline_rows(figure: str, plays: Sequence[_Spread]) -> Iterator[Row]:
+    """How many of the same rules stand in what others would show in the same budget."""
+    for name in BASELINES:
+        stands = [stands_in(rule, it.beside[name]) for it in plays for rule in it.rules]
+        yield Row(figure=f"{figure}: {name}", value=100 * sum(stands) / len(stands), unit="%", digits=0)
+
+
+def _read_play(
+    played: Played, rules: Sequence[Rule], non_rules: Sequence[Rule], beside: dict[str, list[frozenset[str]]]
+) -> _Spread:
     return _Spread(
+        beside=beside,
         rules=rules,
         non_rules=non_rules,
         lines=list_lines(shown_texts(played.window)),
