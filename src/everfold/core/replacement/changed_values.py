@@ -14,6 +14,7 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.changes.given_up import list_given_up, split_clauses
@@ -32,6 +33,7 @@ from everfold.core.changes.words import (
     tells_cause,
 )
 from everfold.core.clauses.assertions import (
+    REMEMBERED_TEXTS,
     Assertion,
     list_stems,
     read_assertion,
@@ -151,16 +153,16 @@ _ONLY_WANTED: Final = re.compile(
 
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
     """Whether the newer one gives another value of one sort that the older one gives, with most of its other words."""
-    kept = " , ".join(part for part in split_clauses(WHEN_CHANGED.sub(" ", told)) if not DENIALS.search(part))
-    said, newer = frame.clause, read_assertion(kept)
+    kept, said = _keep_affirmed(told), frame.clause
     if not kept or (frame.is_past and not said.tokens[said.verb_at].startswith(("can", "could"))):
         return False
+    newer = read_assertion(kept)
     content = make_plain(said.content)
     here = make_plain(newer.content) - NOTHING.union(*(one.words for one in list_given_up(told) if not one.is_clause))
     missing = list_left(said, here | frame.subject)
     added = list_left(newer, content)
     changed = [sort for sort in missing if counts_same(said, newer, missing, added, sort)]
-    if set(changed) == {"when", "number"} and compile_pattern(CHANGE).search(told.lower()):
+    if set(changed) == {"when", "number"} and _tells_change(told):
         changed = ["when"]
     if len(changed) != 1 or not _omits_little(missing, added, changed[0]):
         return False
@@ -169,7 +171,7 @@ def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
     if _gives_up_else(told, content, gone):
         return False
     rest = content - frame.subject - gone - LIGHT - GENERIC - TIMES
-    if compile_pattern(CHANGE).search(told.lower()) and sort in ("when", "number"):
+    if sort in ("when", "number") and _tells_change(told):
         rest = rest - make_plain(list_stems(said.tokens[said.verb_at : said.verb_at + 1])) - {frame.verb}
         is_told = len(rest - words) <= len(rest & words)
     else:
@@ -177,6 +179,18 @@ def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
     if rest - words and _adds_words(told, content, added.get(sort, NOTHING)):
         return False
     return is_told and _may_change(sort, missing[sort], rest, told, words, frame)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _keep_affirmed(told: str) -> str:
+    """The clauses of a statement that deny nothing, without when the change was."""
+    return " , ".join(part for part in split_clauses(WHEN_CHANGED.sub(" ", told)) if not DENIALS.search(part))
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _tells_change(told: str) -> bool:
+    """Whether a statement has a word of change."""
+    return compile_pattern(CHANGE).search(told.lower()) is not None
 
 
 def _adds_words(told: str, known: frozenset[str], value: frozenset[str]) -> bool:
@@ -208,10 +222,11 @@ def _has_another_holder(told: str, words: frozenset[str], frame: Frame) -> bool:
 
 def _has_another_actor(told: str, frame: Frame) -> bool:
     """Whether somebody else does what the older one tells, and another clause says what became of who did it."""
-    clauses = [read_assertion(SOFT_MARKS.sub(" ", LEADS.sub("", part))) for part in split_clauses(told)]
     done, who = make_plain(frame.clause.predicate) - LIGHT, list_own_names(frame.clause) or frame.subject
-    if not who or not done or frame.is_copula or len(clauses) < 2:  # noqa: PLR2004
+    parts = split_clauses(told)
+    if not who or not done or frame.is_copula or len(parts) < 2:  # noqa: PLR2004
         return False
+    clauses = [read_assertion(SOFT_MARKS.sub(" ", LEADS.sub("", part))) for part in parts]
     instead = [clause for clause in clauses if _does_instead(clause, done, frame)]
     return bool(instead) and any(who <= make_plain(clause.content) for clause in clauses if clause not in instead)
 

@@ -82,6 +82,8 @@ STARTING: Final = frozenset(
     map(stem, "start begin resume learn grow come return back actually quite finally buy".split())
 )
 """Words that only say that something is begun, or done again."""
+_ATTITUDE_WORDS: Final = frozenset[str]().union(*(row.one for row in _ATTITUDE_ROWS))
+_OFTEN_WORDS: Final = frozenset[str]().union(*(row.one for row in _OFTEN_ROWS))
 _DEGREES: Final = frozenset(
     map(
         stem,
@@ -94,12 +96,24 @@ _PREFERRING: Final = list_word_set("prefer prefers always favourite favorite")
 def is_opposite(told: str, frame: Frame) -> bool:
     """Whether a clause says of exactly the thing that the older one speaks of that the opposite is so."""
     said = frame.clause
+    older = _read_words(said)
+    if not _has_opposite(said, older):
+        return False
     if DENIALS.search(" ".join(said.tokens)) and not _HOW_OFTEN_WORDS.intersection(said.tokens):
         return False
     return any(
-        _is_clause_opposite(clause, said)
+        _is_clause_opposite(clause, said, older)
         for clause in map(read_assertion, split_clauses(SOFT_MARKS.sub(" ", told)))
         if clause.is_first == said.is_first and clause.verb_at >= 0 and "used" not in clause.tokens
+    )
+
+
+def _has_opposite(said: Assertion, older: frozenset[str]) -> bool:
+    """Whether a clause has a word of any row; most have none, and nothing can be their opposite."""
+    return not (
+        _ATTITUDE_WORDS.isdisjoint(older)
+        and _PREFERRING.isdisjoint(said.tokens)
+        and _OFTEN_WORDS.isdisjoint(map(stem, said.tokens))
     )
 
 
@@ -112,8 +126,10 @@ def is_switched(told: str, frame: Frame) -> bool:
     It is of the sort where it has the same noun ("oat milk", "soy milk"), serves the same purpose ("for the backend"), or
     stands in a row of `_SORT_ROWS`.
     """
+    if frame.is_past or not frame.phrases or not _is_of_use(frame):
+        return False
     found = compile_pattern(_SWITCHED).search(told) or compile_pattern(_USES_NOW).search(told)
-    if found is None or frame.is_past or not frame.phrases or not _is_of_use(frame):
+    if found is None:
         return False
     new = list_tokens((found["new"] or found.groupdict().get("other") or "").lower())
     held = next((phrase for phrase in frame.phrases if not phrase.join), frame.phrases[0])
@@ -191,9 +207,9 @@ def _read_words(clause: Assertion) -> frozenset[str]:
     return list_plain(words) - _DEGREES - STARTING
 
 
-def _is_clause_opposite(clause: Assertion, said: Assertion) -> bool:
+def _is_clause_opposite(clause: Assertion, said: Assertion, older: frozenset[str]) -> bool:
     is_denied = DENIALS.search(" ".join(clause.tokens)) is not None
-    older, newer = _read_words(said), _read_words(clause)
+    newer = _read_words(clause)
     for row in () if _tells_of_doing(clause, older) else _ATTITUDE_ROWS:
         if (one := older & row.one) and _is_same_beside(
             older - one, newer, row.other, one | _LIKING, is_denied=is_denied

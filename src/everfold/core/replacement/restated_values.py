@@ -4,11 +4,12 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from everfold.core.changes.given_up import split_clauses
 from everfold.core.changes.words import DENIALS, LEADS, SOFT_MARKS
-from everfold.core.clauses.assertions import POINTERS, read_assertion
+from everfold.core.clauses.assertions import POINTERS, REMEMBERED_READINGS, read_assertion
 from everfold.core.clauses.frames import (
     GENERIC,
     LIGHT,
@@ -49,13 +50,26 @@ def is_restated(told: str, frame: Frame, words: frozenset[str], gone: frozenset[
 
 def _pair_frames(told: str, said: Frame) -> Iterator[tuple[Frame, Frame]]:
     """Each clause of the newer statement that denies nothing beside the older one, both also turned around."""
+    others = tuple(_list_turned(said))
     for clause in dict.fromkeys((told, *_list_whole_clauses(told, said))):
-        plain = " ".join(SOFT_MARKS.sub(" ", LEADS.sub("", clause)).split()).strip(" ,.")
-        frame = None if DENIALS.search(plain) else read_frame(plain)
-        for one in (frame, frame and turn_around(frame), frame and turn_to_thing(frame)):
-            for other in (said, turn_around(said), turn_to_thing(said)):
-                if one is not None and other is not None:
-                    yield one, other
+        for one in _read_affirmed(clause):
+            for other in others:
+                yield one, other
+
+
+@lru_cache(maxsize=REMEMBERED_READINGS)
+def _read_affirmed(clause: str) -> tuple[Frame, ...]:
+    """A clause of the newer statement as frames, also turned around; empty for one that denies something."""
+    plain = " ".join(SOFT_MARKS.sub(" ", LEADS.sub("", clause)).split()).strip(" ,.")
+    frame = None if DENIALS.search(plain) else read_frame(plain)
+    return () if frame is None else tuple(_list_turned(frame))
+
+
+def _list_turned(frame: Frame) -> Iterator[Frame]:
+    """A frame, and what it gives turned around and turned to its thing."""
+    for one in (frame, turn_around(frame), turn_to_thing(frame)):
+        if one is not None:
+            yield one
 
 
 def _list_whole_clauses(told: str, said: Frame) -> Iterator[str]:
@@ -72,10 +86,10 @@ def _list_whole_clauses(told: str, said: Frame) -> Iterator[str]:
 
 def _tells_again(newer: Frame, older: Frame, words: frozenset[str], gone: frozenset[str]) -> bool:
     """Whether one clause is the older one with another value."""
-    if differs_in_one(newer, older, is_marked=True):
-        return True
     if older.is_past or newer.verb != older.verb:
         return False
+    if differs_in_one(newer, older, is_marked=True):
+        return True
     if not has_same_subject(newer, older) and not _points_to_it(newer, older, words):
         return False
     if _is_other_than_given_up(newer, older, gone):

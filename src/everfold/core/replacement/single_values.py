@@ -4,6 +4,7 @@ Source: own rules, tuned on the pairs of `tests/data/supersession` that the pack
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -12,6 +13,7 @@ from everfold.core.changes.words import DENIALS, SOFT_MARKS, prepare_statement, 
 from everfold.core.clauses.assertions import (
     BE,
     DETERMINERS,
+    REMEMBERED_READINGS,
     Assertion,
     list_stems,
     read_assertion,
@@ -132,16 +134,19 @@ def is_denied_now(told: str, frame: Frame) -> bool:
     content = make_plain(frame.clause.content) - LIGHT
     if not content:
         return False
-    for part in split_clauses(told):
-        plain = _ASIDES.sub(" ", SOFT_MARKS.sub(" ", _REPORTED.sub("", part)))
-        clause = read_assertion(DENIALS.sub(" ", plain))
-        if (
-            DENIALS.search(plain)
-            and make_plain(clause.content) - LIGHT == content
-            and (clause.is_first == frame.clause.is_first or _BARE.match(plain) or _is_of_deed(clause, frame))
+    for plain, clause in _list_denied(told):
+        if make_plain(clause.content) - LIGHT == content and (
+            clause.is_first == frame.clause.is_first or _BARE.match(plain) or _is_of_deed(clause, frame)
         ):
             return len(content) > 1 or clause.is_first
     return False
+
+
+@lru_cache(maxsize=REMEMBERED_READINGS)
+def _list_denied(told: str) -> tuple[tuple[str, Assertion], ...]:
+    """The clauses of a statement that deny something, each with what it denies."""
+    clauses = [_ASIDES.sub(" ", SOFT_MARKS.sub(" ", _REPORTED.sub("", part))) for part in split_clauses(told)]
+    return tuple((plain, read_assertion(DENIALS.sub(" ", plain))) for plain in clauses if DENIALS.search(plain))
 
 
 def _is_of_deed(clause: Assertion, frame: Frame) -> bool:

@@ -1,8 +1,24 @@
 """What excludes what: attitudes, how often, qualities, and one thing in another's place."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from everfold.core.clauses.assertions import Assertion, read_assertion
+from everfold.core.replacement import opposites
 from everfold.core.replacement.replacement import replaces
+
+_WORDS = sorted(
+    {
+        word
+        for row in (*opposites._ATTITUDES, *opposites._HOW_OFTEN, *opposites._QUALITIES)
+        for word in " ".join(row).split()
+    }
+    | set(
+        "i we my the not never like liked likes preferring always favourite milk trains of in mode and do does".split()
+    )
+)
+_CLAUSES = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=6).map(" ".join).map(read_assertion)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +59,10 @@ def test_the_opposite_replaces(older: str, newer: str) -> None:
 def test_what_is_of_something_else_stays(older: str, newer: str) -> None:
     """Opposites of two things, two persons, two purposes or a short while leave each other alone."""
     assert not replaces(newer, older)
+
+
+@given(said=_CLAUSES, clause=_CLAUSES)
+def test_only_what_has_a_word_of_a_row_has_an_opposite(said: Assertion, clause: Assertion) -> None:
+    """Looking for a word of a row first leaves out no clause that another can be the opposite of."""
+    words = opposites._read_words(said)
+    assert opposites._has_opposite(said, words) or not opposites._is_clause_opposite(clause, said, words)
