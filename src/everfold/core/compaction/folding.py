@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
-from typing import Final, Literal
+from typing import Literal
 
 from everfold.core.compaction.certificate import Certificate, Covered, hash_text, seal_certificate
 from everfold.core.compaction.layout import APART, HeldMessage, Layout, ShownRange
@@ -17,7 +17,6 @@ from everfold.core.digests.extractive import DigestSource, DigestText, compose_d
 from everfold.core.digests.pools import RollupPool, pool_stepwise
 from everfold.core.digests.rule_objects import list_objects
 from everfold.core.digests.standing import StandingInstructions, compose_standing_stepwise
-from everfold.core.digests.value import read_value
 from everfold.core.log.calibration import Calibration, count_tokens
 from everfold.core.log.messages import Note
 from everfold.core.primitives.stepwise import Steps, finish
@@ -25,7 +24,6 @@ from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import read_rows_ahead
 from everfold.core.text.tokens import estimate_text_tokens
 
-_LINES_PER_STEP: Final = 100
 """About 10 ms where nothing of them was read before. Source: own measurement, bench/folds.py."""
 
 
@@ -152,7 +150,6 @@ def fold_stepwise(
         as_of=max((note.said_at for note in notes.values()), default=None),
     )
     yield
-    yield from _read_ahead(plan, notes)
     fine = (
         (yield from _digest_of_range(plan, notes, compaction_id, standing=standing.lines))
         if draft is None
@@ -276,15 +273,6 @@ def _digest_of_range(
         last=plan.last_seq,
     )
     return replace(digest, reads=folded)
-
-
-def _read_ahead(plan: CompactionPlan, notes: Mapping[int, Note]) -> Steps[None]:
-    """Read what the lines of a range hold, with pauses: it is kept, and a digest then only looks it up."""
-    lines = [line for seq in plan.folded for line in notes[seq].lines]
-    for at in range(0, len(lines), _LINES_PER_STEP):
-        for line in lines[at : at + _LINES_PER_STEP]:
-            read_value(line.quote)
-        yield
 
 
 def _drafted(plan: CompactionPlan, draft: Draft, compaction_id: str) -> Digest | None:

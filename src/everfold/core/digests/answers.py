@@ -5,8 +5,7 @@ Source: issue of the window's worth, point 2; DESIGN 3.4, a line that says nothi
 
 import re
 from collections.abc import Sequence
-from itertools import compress
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from everfold.core.digests.rows import neutralise
 from everfold.core.digests.value import LineValue, read_value
@@ -17,7 +16,7 @@ from everfold.core.statements.strengths import measure_strength
 from everfold.core.statements.substance import count_words, measure_substance
 from everfold.core.text.frames import name_asked
 
-_LINES_PER_STEP: Final = 200
+_LINES_PER_STEP: Final = 100
 _MOST_WORDS: Final = 8
 """Of an answer; who says more says what it is about."""
 _OPENING_CHARS: Final = 24
@@ -53,19 +52,37 @@ Said: TypeAlias = tuple[ExtractLine, ...]
 """What is quoted together: a line, or a question and the line that answers it."""
 
 
-def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Said]]:
+class Told(NamedTuple):
+    """What is quoted together, read once for all that is decided over it.
+
+    Attributes:
+        value: What the quotes hold together.
+        substance: How many of their words say what they are about.
+    """
+
+    said: Said
+    value: LineValue
+    substance: int
+
+
+def group_stepwise(lines: Sequence[ExtractLine]) -> Steps[list[Told]]:
     """The lines that tell something, a user's short answer behind the question of the message before; O(lines).
 
     Only where the answer says yes or no and a fact, or shares no word with its question: any other that repeats one says what
     it is about. None where no line tells anything.
     """
     asked = {line.seq: line for line in lines if _is_question(line)}
-    groups = [_add_question(line, asked[line.seq - 1]) if line.seq - 1 in asked else (line,) for line in lines]
+
+    def join(line: ExtractLine) -> Said:
+        question = asked.get(line.seq - 1)
+        return (line,) if question is None else _add_question(line, question)
+
+    groups = yield from map_stepwise(join, lines, count=_LINES_PER_STEP)
     answered = {said[0] for said in groups if len(said) > 1}
     groups = [said for said in groups if len(said) > 1 or said[0] not in answered]
     least = _LEAST_SUBSTANCE if any(line.origin == "tool" for line in lines) else 1
-    tells = yield from map_stepwise(lambda said: _tells(said, least), groups, count=_LINES_PER_STEP)
-    return [*compress(groups, tells)]
+    told = yield from map_stepwise(lambda said: _read_telling(said, least), groups, count=_LINES_PER_STEP)
+    return [one for one in told if one is not None]
 
 
 def find_asked(lines: Sequence[ExtractLine], before: Sequence[ExtractLine]) -> ExtractLine | None:
@@ -85,15 +102,15 @@ def show_asked(seq: int, quote: str) -> str:
     return name_asked(seq, neutralise(quote))
 
 
-def _tells(said: Said, least: int) -> bool:
-    """Whether quotes tell something alone; talk that does not bind has to hold a fact, or so many telling words."""
+def _read_telling(said: Said, least: int) -> Told | None:
+    """What quotes tell alone, or None; talk that does not bind has to hold a fact, or so many telling words."""
     line, substance = said[-1], measure_said(said)
-    if substance >= least or not substance:
-        return substance > 0
-    if line.origin not in _TALK or (line.standing and measure_strength(line.kind, line.quote)):
-        return True
-    value = read_said(said)
-    return bool(value.keys or value.facts)
+    if not substance:
+        return None
+    told = Told(said, read_said(said), substance)
+    if substance >= least or line.origin not in _TALK or told.value.keys or told.value.facts:
+        return told
+    return told if line.standing and measure_strength(line.kind, line.quote) else None
 
 
 def measure_said(said: Said) -> int:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from everfold.core.digests.answers import Said, measure_said, read_said
+from everfold.core.digests.answers import Said, Told
 from everfold.core.digests.value import (
     REST,
     LineClass,
@@ -76,7 +76,7 @@ class Candidate(NamedTuple):
 
 
 def list_candidates(
-    groups: Sequence[Said],
+    groups: Sequence[Told],
     costs: Sequence[float],
     *,
     focus: str | None = None,
@@ -87,28 +87,28 @@ def list_candidates(
     Lines that share a word with `focus` count more; those that `quoted` names, by message and start, a tenth.
     """
     focus_words = list_words(focus) if focus else frozenset[str]()
-    first = min((said[-1].seq for said in groups), default=0)
-    span = max(1, max((said[-1].seq for said in groups), default=0) - first)
+    first = min((one.said[-1].seq for one in groups), default=0)
+    span = max(1, max((one.said[-1].seq for one in groups), default=0) - first)
     is_rare = _is_user_rare(groups, costs)
 
-    def make(pair: tuple[Said, float]) -> Candidate:
-        said, cost = pair
+    def make(pair: tuple[Told, float]) -> Candidate:
+        (said, value, substance), cost = pair
         line = said[-1]
         is_quoted = (line.seq, line.start) in quoted
         line_class = REST if is_quoted else classify_line(line, is_rare=is_rare)
-        weight = weigh_line(line, line_class, (line.seq - first) / span, measure_said(said))
+        weight = weigh_line(line, line_class, (line.seq - first) / span, substance)
         if focus_words and not focus_words.isdisjoint(list_words(line.quote)):
             weight *= _FOCUS_WEIGHT
         if is_quoted:
             weight *= _QUOTED_WEIGHT
-        return Candidate(said, read_said(said), line_class, read_base(line, line_class), weight, cost, is_quoted)
+        return Candidate(said, value, line_class, read_base(line, line_class), weight, cost, is_quoted)
 
     return (yield from map_stepwise(make, list(zip(groups, costs, strict=True)), count=LINES_PER_STEP))
 
 
-def _is_user_rare(groups: Sequence[Said], costs: Sequence[float]) -> bool:
+def _is_user_rare(groups: Sequence[Told], costs: Sequence[float]) -> bool:
     """Whether what the user says is a small part of some lines."""
-    said_cost = sum(cost for said, cost in zip(groups, costs, strict=True) if said[-1].origin == "user")
+    said_cost = sum(cost for one, cost in zip(groups, costs, strict=True) if one.said[-1].origin == "user")
     return said_cost <= _RARE_SHARE * sum(costs)
 
 

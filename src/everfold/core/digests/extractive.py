@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from everfold.core.digests.answers import Said, group_stepwise
+from everfold.core.digests.answers import Said, Told, group_stepwise
 from everfold.core.digests.choice import LINES_PER_STEP, begin_choice, choose_quotas, list_candidates
 from everfold.core.digests.pools import RollupPool
 from everfold.core.digests.rows import FENCED, DigestFrame, Estimate, label_line, neutralise, write_rows
@@ -173,7 +173,7 @@ def _rank(
     spent = 0
     ranked: list[_Ranked] = []
     for at in choice.order():
-        ranked.append(_Ranked(groups[at], sizes[at]))
+        ranked.append(_Ranked(groups[at].said, sizes[at]))
         spent += sizes[at]
         if enough_tokens is not None and spent >= enough_tokens:
             break
@@ -182,14 +182,14 @@ def _rank(
     return ranked
 
 
-def _size_rows(groups: Sequence[Said], estimate: Estimate, speakers: Mapping[int, str]) -> Steps[list[int]]:
+def _size_rows(groups: Sequence[Told], estimate: Estimate, speakers: Mapping[int, str]) -> Steps[list[int]]:
     """Tokens of each line, with its question, when it is shown in a row of its own."""
-    frame_tokens = _DATE_TOKENS if len({said[-1].said_at.date() for said in groups}) > 1 else 0
+    frame_tokens = _DATE_TOKENS if len({one.said[-1].said_at.date() for one in groups}) > 1 else 0
 
-    def size(said: Said) -> int:
+    def size(one: Told) -> int:
         rows = [
             _size_row(estimate, label_line(line, speakers), line.quote, line.origin in FENCED) + _ROW_TOKENS
-            for line in said
+            for line in one.said
         ]
         return frame_tokens + sum(rows)
 

@@ -121,12 +121,12 @@ def _keep_best(lines: Iterable[ExtractLine]) -> Steps[tuple[ExtractLine, ...]]:
 
 def _choose(lines: Sequence[ExtractLine]) -> Steps[list[ExtractLine]]:
     groups = yield from group_stepwise(sorted(lines, key=lambda line: (line.seq, line.start)))
-    costs = [sum([_FRAME_TOKENS + len(line.quote) / _CHARS_PER_TOKEN for line in said]) for said in groups]
+    costs = [sum([_FRAME_TOKENS + len(line.quote) / _CHARS_PER_TOKEN for line in one.said]) for one in groups]
     candidates = yield from list_candidates(groups, costs)
     choice = yield from begin_choice(candidates, choose_quotas(lines))
     chosen: dict[tuple[int, int], ExtractLine] = {}
     for at in choice.order():
-        chosen |= {(line.seq, line.start): line for line in groups[at]}
+        chosen |= {(line.seq, line.start): line for line in groups[at].said}
         if len(chosen) >= LINES_PER_BUCKET:
             break
     return list(chosen.values())[:LINES_PER_BUCKET]

@@ -3,6 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from everfold.core.digests.answers import group_stepwise, measure_said, read_said
+from everfold.core.digests.choice import list_candidates
+from everfold.core.digests.value import read_value
 from everfold.core.primitives.origins import Origin
 from everfold.core.primitives.stepwise import finish
 from everfold.core.statements.extracts import ExtractLine
@@ -15,7 +17,7 @@ def _line(seq: int, origin: Origin, quote: str, start: int = 0) -> ExtractLine:
 
 
 def _quotes(*lines: ExtractLine) -> list[tuple[str, ...]]:
-    return [tuple(line.quote for line in said) for said in finish(group_stepwise(lines))]
+    return [tuple(line.quote for line in one.said) for one in finish(group_stepwise(lines))]
 
 
 _QUESTION = _line(4, "assistant", "What temperature shall the oven have?")
@@ -25,10 +27,11 @@ def test_a_short_answer_stands_behind_its_question() -> None:
     """An answer that names nothing of what was asked is quoted with the question, and tells what both tell."""
     answer = _line(5, "user", "Yes, 50 degrees.")
     assert _quotes(_QUESTION, answer) == [(_QUESTION.quote, answer.quote)]
-    said = finish(group_stepwise((_QUESTION, answer)))[-1]
-    assert {"50"} <= read_said(said).facts
-    assert "oven" in read_said(said).matter
-    assert measure_said(said) > measure_said((answer,))
+    said, value, substance = finish(group_stepwise((_QUESTION, answer)))[-1]
+    assert {"50"} <= value.facts
+    assert "oven" in value.matter
+    assert (value, substance) == (read_said(said), measure_said(said))
+    assert substance > measure_said((answer,))
 
 
 @pytest.mark.parametrize("answer", ["Yes, 50 degrees.", "No, 40 degrees", "ok, 50 it is"])
@@ -86,3 +89,12 @@ def test_what_tells_nothing_is_left_out() -> None:
     idle, telling = _line(1, "user", "Take that one."), _line(2, "user", "Use port 8080 for the staging server.")
     assert _quotes(idle, telling) == [(telling.quote,)]
     assert _quotes(idle) == []
+
+
+def test_what_was_read_of_a_line_is_not_read_again() -> None:
+    """Candidates are made of what grouping read, so that a fold of more lines than stay remembered reads each once."""
+    told = finish(group_stepwise([_line(seq, "assistant", f"Kiln S-{seq} fired {seq} tiles.") for seq in range(1, 9)]))
+    read_value.cache_clear()
+    candidates = finish(list_candidates(told, [1.0] * len(told)))
+    assert [one.value for one in candidates] == [one.value for one in told]
+    assert read_value.cache_info().misses == 0
