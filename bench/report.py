@@ -17,10 +17,8 @@ DATA = Path(os.environ.get("EVERFOLD_DATA", ROOT.parent / "shared" / "data"))
 
 _HEAD = """# Results
 
-{machine}
-
-Medians of repeated runs; the two sides of a ratio are measured in one run. What each figure means is in
-[README.md](README.md). A target is "<=" or ">=" a number, and is missing where the figure is only told.
+Medians of repeated runs; the two sides of a ratio are measured in one run. Each section names the day and the machine on
+which it was measured: compare times within a section only. What each figure means is in [README.md](README.md). A target is "<=" or ">=" a number, and is missing where the figure is only told.
 """
 
 
@@ -88,7 +86,7 @@ def write_section(
     name: str, title: str, rows: Sequence[Row], *, command: str, load: str, notes: Sequence[str] = ()
 ) -> str:
     """One benchmark as a section of the results."""
-    lines = [f"## {name}: {title}", "", f"`{command}`; {datetime.now(UTC):%Y-%m-%d}; {load}", ""]
+    lines = [f"## {name}: {title}", "", f"`{command}`; {datetime.now(UTC):%Y-%m-%d}; {load}; {describe_machine()}", ""]
     lines += ["| figure | value | target | |", "|---|---:|---:|---|"]
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     if notes:
@@ -97,15 +95,14 @@ def write_section(
 
 
 def save_section(path: Path, name: str, section: str, *, order: Sequence[str]) -> None:
-    """Put a section in its place in the results file. Sections of another machine are dropped."""
-    machine = describe_machine()
+    """Put a section in its place in the results file; the others stay."""
     sections: dict[str, str] = {}
-    if path.exists() and machine in (text := path.read_text("utf-8")):
-        for block in re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]:
+    if path.exists():
+        for block in re.split(r"^(?=## )", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
             sections[block[3:].partition(":")[0]] = block.strip() + "\n"
     sections[name] = section
     known = [sections[key] for key in order if key in sections]
-    path.write_text("\n".join([_HEAD.format(machine=f"Machine: {machine}."), *known]), "utf-8")
+    path.write_text("\n".join([_HEAD, *known]), "utf-8")
 
 
 def print_rows(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> None:
