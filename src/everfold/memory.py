@@ -12,16 +12,15 @@ from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemSta
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId, choose_topic
-from everfold.core.primitives.choices import require_choice, require_choices
+from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.listing import require_page_size
-from everfold.core.text.searching import plan_query
 from everfold.errors import ForbiddenError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.check_arguments import checked
 from everfold.services.dreams.diff_dream import TopicDiff, diff_dream
 from everfold.services.forgetting.forget import AgentForgotten
-from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items
+from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items, list_whole
 from everfold.services.memory.measure_budgets import Budget, measure_budgets
 from everfold.services.memory.read_audit import AuditPage, read_audit
 from everfold.services.sessions.search import choose_filter
@@ -97,15 +96,17 @@ class Memory:
     ) -> list[Item]:
         """List items, the oldest first; `after` is the last id of the page before.
 
+        An active item past its end is listed with the expired ones.
+
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
             NotFoundError: no item has the id `after`.
         """
-        require_choices("statuses", statuses, ItemStatus)
-        return await self._store.list_items(
+        return await list_whole(
+            self._store,
             self.user_id,
             self._scope,
-            statuses=statuses,
+            ItemQuery(now=self._now(), statuses=statuses),
             after=None if after is None else ItemId(after),
             limit_count=require_page_size(limit),
         )
@@ -134,7 +135,7 @@ class Memory:
             self._store,
             self.user_id,
             self._narrow(agent),
-            ItemQuery(statuses=statuses, kind=kind, tier=tier, text=text),
+            ItemQuery(now=self._now(), statuses=statuses, kind=kind, tier=tier, text=text),
             after=None if after is None else ItemId(after),
             limit_count=require_page_size(limit),
         )
@@ -212,9 +213,9 @@ class Memory:
         return messages[0] if messages else None
 
     async def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
-        """Search active items by words, best first, archived ones too."""
-        query = plan_query(question)
-        return await search_items(self._store, query, self.user_id, self._scope, require_page_size(limit))
+        """Search active items by words, best first, archived ones too; none past its end."""
+        count = require_page_size(limit)
+        return await search_items(self._store, question, self.user_id, self._scope, now=self._now(), limit_count=count)
 
     async def search_all(
         self,

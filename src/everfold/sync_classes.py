@@ -1149,6 +1149,8 @@ class SyncMemory(Blocking[Memory]):
     ) -> list[Item]:
         """List items, the oldest first; `after` is the last id of the page before.
 
+        An active item past its end is listed with the expired ones.
+
         Raises:
             InvalidInputError: the limit is not between 1 and 1,000, or there is no such status.
             NotFoundError: no item has the id `after`.
@@ -1221,7 +1223,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self._wrapped.why, item_id)
 
     def search(self, question: str, *, limit: int = 10) -> list[ItemHit]:
-        """Search active items by words, best first, archived ones too."""
+        """Search active items by words, best first, archived ones too; none past its end."""
         return self._call(self._wrapped.search, question, limit=limit)
 
     def search_all(

@@ -92,6 +92,42 @@ async def test_expired_topics_are_listed_on_demand() -> None:
         assert len(await memory.topics(include_expired=True)) == 1
 
 
+async def test_what_has_ended_is_listed_on_demand() -> None:
+    """An item past its end is listed and found with the expired ones only; a page is full all the same."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        for text in ("The guest stays until 6 March 2031.", "The guest has a dog.", "The guest has a car."):
+            await memory.add(text)
+        clock.advance(timedelta(days=30))
+        lasting = ["The guest has a dog.", "The guest has a car."]
+        assert [item.statement for item in await memory.items()] == lasting
+        assert [item.statement for item in await memory.items(limit=2)] == lasting
+        assert [item.statement for item in (await memory.find_items(limit=2)).items] == lasting
+        assert len((await memory.find_items("guest")).items) == 2
+        assert len(await memory.search("guest", limit=2)) == 2
+        assert all("stays" not in hit.item.statement for hit in await memory.search("guest stays until 6 March"))
+        expired = ["The guest stays until 6 March 2031."]
+        assert [item.statement for item in await memory.items(statuses=("expired",))] == expired
+        assert [item.statement for item in (await memory.find_items("until", statuses=("expired",))).items] == expired
+        assert len(await memory.items(statuses=("active", "expired"))) == 3
+
+
+async def test_a_topic_counts_the_lines_that_it_shows() -> None:
+    """A topic of two items of which one has ended says that it has one."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        session = await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        await _say(session, "I am on holiday until Friday.", "My name is Ada.")
+        await memory.dream()
+        assert [topic.summary for topic in await memory.topics()] == ["2 items, 2031-03-03"]
+        clock.advance(timedelta(days=30))
+        (topic,) = await memory.topics()
+        assert (topic.summary, topic.content) == ("1 item, 2031-03-03", "- 2031-03-03: My name is Ada.")
+
+
 async def test_distinct_saved_facts_both_stay() -> None:
     """However a fact is given, another thing's fact of the same sort leaves it standing and is told beside it."""
     for how in ("", "Remember: "):

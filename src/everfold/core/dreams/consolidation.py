@@ -36,6 +36,7 @@ from everfold.core.dreams.topic_lines import (
     HeldText,
     Scan,
     read_topic_text,
+    write_count,
     write_date,
     write_topic_text,
 )
@@ -81,7 +82,7 @@ def rebuild_topic(topic: Topic, items: Sequence[Item], *, now: datetime, scan: S
         topic,
         revision=topic.revision + 1,
         updated_at=now,
-        summary=_summarise(current),
+        summary=write_count([write_date(item.valid_from) for item in current]),
         content=write_topic_text("", current, replaced={}, scan=scan),
         sources=tuple(item.id for item in current),
         origin=_lowest(current, None),
@@ -268,7 +269,11 @@ class _Planner:
         topic, everything = group.topic, [*group.fixed, *group.items]
         replaced = {item.superseded_by: item for item in group.fixed if item.superseded_by is not None}
         content = write_topic_text(group.prose, group.items, replaced=replaced, scan=self.scan)
-        summary = group.summary if group.summary is not None else _summarise(everything)
+        summary = (
+            group.summary
+            if group.summary is not None
+            else write_count([write_date(item.valid_from) for item in everything])
+        )
         threats = tuple(self.scan(f"{summary}\n{content}"))
         written = Topic(
             id=topic.id if topic else TopicId(f"{self.scene.dream_id}_topic_{next(self._numbers)}"),
@@ -360,10 +365,3 @@ def _find_end(items: Sequence[Item]) -> datetime | None:
     """When the last of the items ends; None where one has no end."""
     ends = [item.valid_to for item in items if item.valid_to is not None]
     return max(ends) if items and len(ends) == len(items) else None
-
-
-def _summarise(items: Sequence[Item]) -> str:
-    """How many items a topic has, and from when to when they hold: its lines say what."""
-    first, last = (write_date(find(item.valid_from for item in items)) for find in (min, max))
-    noun = "item" if len(items) == 1 else "items"
-    return f"{len(items)} {noun}, {first}" + (f" to {last}" if last != first else "")

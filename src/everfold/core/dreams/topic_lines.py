@@ -29,6 +29,9 @@ subject share a third to a half of their words."""
 _NOTED: Final = "Also noted: "
 _ENDED: Final = re.compile(r"- (?:Also noted: )?\d{4}-\d\d-\d\d: .*\(until (\d{4}-\d\d-\d\d)\) \[[^\[\]\s]+\]")
 
+_DATED: Final = re.compile(r"- (\d{4}-\d\d-\d\d): ")
+_COUNT_SUMMARY: Final = re.compile(r"\d+ items?, \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?")
+
 
 class TopicText(NamedTuple):
     """The content of a topic taken apart: its prose, and the items that have a line of their own."""
@@ -68,10 +71,30 @@ def write_topic_text(prose: str, items: Iterable[Item], *, replaced: dict[ItemId
 
 
 def hide_ended(topic: Topic, now: datetime) -> Topic:
-    """The topic without the lines of items whose end is past; its prose stays."""
+    """The topic without the lines of items whose end is past, also in a count of its items; its prose stays."""
     lines = topic.content.split("\n")
     left = [line for line in lines if (found := _ENDED.fullmatch(line)) is None or found[1] >= write_date(now)]
-    return topic if len(left) == len(lines) else replace(topic, content="\n".join(left))
+    if len(left) == len(lines):
+        return topic
+    return replace(topic, content="\n".join(left), summary=_count_again(topic.summary, left))
+
+
+def _count_again(summary: str, lines: Sequence[str]) -> str:
+    """A summary that counts items, over the lines that are left; any other as it is, and over prose."""
+    days = [found[1] for line in lines if (found := _DATED.match(line)) is not None]
+    is_count = _COUNT_SUMMARY.fullmatch(summary) is not None and len(days) == len(lines)
+    return write_count(days) if days and is_count else summary
+
+
+def write_count(days: Sequence[str]) -> str:
+    """How many items a topic has, and from when to when they hold: its lines say what.
+
+    Args:
+        days: Since when each of them holds; at least one.
+    """
+    first, last = min(days), max(days)
+    noun = "item" if len(days) == 1 else "items"
+    return f"{len(days)} {noun}, {first}" + (f" to {last}" if last != first else "")
 
 
 def show_topic(topic: Topic, now: datetime) -> Topic:

@@ -102,7 +102,12 @@ class Item:
 
     def is_current(self, now: datetime) -> bool:
         """Active, and not past its end."""
-        return self.status == "active" and (self.valid_to is None or self.valid_to > now)
+        return self.status_at(now) == "active"
+
+    def status_at(self, now: datetime) -> ItemStatus:
+        """The status, where one that is active past its end has expired."""
+        is_past = self.status == "active" and self.valid_to is not None and self.valid_to <= now
+        return "expired" if is_past else self.status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from everfold.core.memory.items import Item, ItemId, ItemKind, ItemStatus, Tier
 from everfold.core.merging.edits import is_visible
 from everfold.core.primitives.choices import require_choice, require_choices
 from everfold.core.primitives.ids import AgentId, UserId
-from everfold.core.text.searching import plan_query
 from everfold.ports.memory import ItemStore
+from everfold.services.sessions.search_all import search_items
 
 MOST_READ: Final = 2_000
 """How many items one page looks through; one that found less says where to go on."""
@@ -22,12 +23,14 @@ class ItemQuery:
     """Which items are looked for.
 
     Attributes:
+        now: When it is asked: an active item past its end is listed with the expired ones.
         statuses: Only these.
         kind: Only this one.
         tier: Only this one.
         text: Active items are found by its words, best first; others by itself, in any case.
     """
 
+    now: datetime
     statuses: Sequence[ItemStatus] = _ACTIVE
     kind: ItemKind | None = None
     tier: Tier | None = None
@@ -40,12 +43,22 @@ class ItemQuery:
 
     @property
     def is_wide(self) -> bool:
-        """Whether every item of its statuses is looked for."""
-        return not (self.kind or self.tier or self.text)
+        """Whether most items with its statuses are looked for."""
+        return not (self.kind or self.tier or self.text) and self.stored_statuses == self.statuses
+
+    @property
+    def stored_statuses(self) -> Sequence[ItemStatus]:
+        """The statuses with which such items are stored."""
+        return (
+            (*self.statuses, "active")
+            if "expired" in self.statuses and "active" not in self.statuses
+            else self.statuses
+        )
 
     def matches(self, item: Item) -> bool:
-        """Whether kind and tier of an item are those that are looked for."""
-        return self.kind in (None, item.kind) and self.tier in (None, item.tier)
+        """Whether status, kind and tier of an item are those that are looked for."""
+        is_meant = self.kind in (None, item.kind) and self.tier in (None, item.tier)
+        return is_meant and item.status_at(self.now) in self.statuses
 
     def holds(self, item: Item) -> bool:
         """Whether an item has the text, too."""
@@ -78,12 +91,14 @@ async def list_matching_items(
     """
     if query.text.strip() and tuple(query.statuses) == _ACTIVE:
         most_count = MOST_READ if query.kind or query.tier else limit_count
-        ranked = await store.search_items(plan_query(query.text), user_id, agent_id, limit_count=most_count)
-        return ItemPage(items=tuple([item for item, _ in ranked if query.matches(item)][:limit_count]))
+        hits = await search_items(store, query.text, user_id, agent_id, now=query.now, limit_count=most_count)
+        return ItemPage(items=tuple([hit.item for hit in hits if query.matches(hit.item)][:limit_count]))
     items: list[Item] = []
     read_count, page_count = 0, limit_count + 1 if query.is_wide else _PAGE_COUNT
     while read_count < MOST_READ:
-        page = await store.list_items(user_id, agent_id, statuses=query.statuses, after=after, limit_count=page_count)
+        page = await store.list_items(
+            user_id, agent_id, statuses=query.stored_statuses, after=after, limit_count=page_count
+        )
         read_count += len(page)
         for item in filter(query.holds, page):
             if len(items) == limit_count:
@@ -93,6 +108,30 @@ async def list_matching_items(
             return ItemPage(items=tuple(items))
         after = page[-1].id
     return ItemPage(items=tuple(items), next_id=after)
+
+
+async def list_whole(
+    store: ItemStore,
+    user_id: UserId,
+    agent_id: AgentId | None,
+    query: ItemQuery,
+    *,
+    after: ItemId | None,
+    limit_count: int,
+) -> list[Item]:
+    """As many items as `limit_count`, or all that there are, however many are looked through for them.
+
+    Raises:
+        NotFoundError: no item has the id `after`.
+    """
+    found: list[Item] = []
+    while True:
+        wanted_count = limit_count - len(found)
+        page = await list_matching_items(store, user_id, agent_id, query, after=after, limit_count=wanted_count)
+        found += page.items
+        after = page.next_id
+        if after is None or len(found) == limit_count:
+            return found
 
 
 async def list_agent_items(

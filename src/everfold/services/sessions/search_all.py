@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from everfold.core.dreams.topic_lines import show_topic
 from everfold.core.log.search_filters import ANY_MESSAGE, SearchFilter
@@ -12,11 +12,14 @@ from everfold.core.memory.topics import Topic
 from everfold.core.primitives.choices import require_choices
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.recalling import score_topics
-from everfold.core.text.searching import SearchQuery, plan_query
+from everfold.core.text.searching import plan_query
+from everfold.ports.memory import ItemStore
 from everfold.ports.stores import Store
 from everfold.services.sessions.search import SearchHit, search_messages
 
 Place = Literal["messages", "items", "topics"]
+_MOST_RANKED: Final = 2_000
+"""Among so many items those are looked for that are not past their end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,11 @@ async def search_all(
         if "messages" in places
         else []
     )
-    items = await search_items(store, query, user_id, agent_id, limit_count) if "items" in places else []
+    items = (
+        await search_items(store, question, user_id, agent_id, now=now, limit_count=limit_count)
+        if "items" in places
+        else []
+    )
     topics = await store.list_topics(user_id, agent_id) if "topics" in places else []
     scored = score_topics(query, [show_topic(topic, now) for topic in topics], now=now)[:limit_count]
     return Found(
@@ -78,8 +85,14 @@ async def search_all(
 
 
 async def search_items(
-    store: Store, query: SearchQuery, user_id: UserId, agent_id: AgentId | None, limit_count: int
+    store: ItemStore, question: str, user_id: UserId, agent_id: AgentId | None, *, now: datetime, limit_count: int
 ) -> list[ItemHit]:
-    """Active items that share words with a query, best first."""
-    found = await store.search_items(query, user_id, agent_id, limit_count=limit_count)
-    return [ItemHit(item=item, score=score) for item, score in found]
+    """Items that share words with a question, best first, none past its end: more are asked for where one is."""
+    query = plan_query(question)
+    ranked: list[tuple[Item, float]] = []
+    for count in (limit_count, max(limit_count, _MOST_RANKED)):
+        ranked = await store.search_items(query, user_id, agent_id, limit_count=count)
+        if len(ranked) < count or all(item.is_current(now) for item, _ in ranked):
+            break
+    current = [ItemHit(item=item, score=score) for item, score in ranked if item.is_current(now)]
+    return current[:limit_count]
