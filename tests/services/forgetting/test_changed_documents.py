@@ -91,6 +91,9 @@ CHANGES: dict[str, Change] = {
     "a path as an agent": lambda it: it["items"][0][0].update(agent_id="../../x"),
     "a line break as a session's agent": lambda it: it["transcripts"][0].update(agent_id="a\nb"),
     "a path as a topic's name": lambda it: it["topics"][0][0].update(name="../../x"),
+    "an item that is not there": lambda it: it["items"][0][0].update(superseded_by="x"),
+    "a path as the session of a quote": lambda it: it["items"][0][0]["evidence"][0].__setitem__(0, "../../x"),
+    "a count below 0": lambda it: it["audit"][0].update(counts=[["items", -5]]),
     "revisions backwards": lambda it: it["items"][0].append(it["items"][0][0]),
     "a newer version": lambda it: it.update(version=2),
     "another format": lambda it: it.update(format="other"),
@@ -110,6 +113,17 @@ async def test_a_changed_document_stores_nothing(url: str, exported: str, change
             await engine.import_user(document, user="zoe")
         assert len(str(refusal.value)) < 1_000
         assert await dump(engine) == before
+
+
+@pytest.mark.moves_prefix
+async def test_a_changed_hash_is_refused_without_transcripts(exported: str) -> None:
+    """A path in the place of a quote's hash is refused also where no message is there that could be compared."""
+    document = json.loads(exported)
+    del document["transcripts"]
+    document["items"][0][0]["evidence"][0][4] = "../../etc/passwd"
+    async with everfold.open("memory://", settings=ON) as engine:
+        with pytest.raises(InvalidInputError, match="content_hash"):
+            await engine.import_user(document, user="zoe")
 
 
 @pytest.mark.moves_prefix

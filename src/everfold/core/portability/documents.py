@@ -7,7 +7,6 @@ ids, numbers and names, the order of revisions, and whose it is.
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,7 +29,7 @@ from everfold.core.memory.rows import (
     topic_to_bytes,
 )
 from everfold.core.memory.topics import Dream, Topic
-from everfold.core.portability.possible_values import find_impossible, require_agent
+from everfold.core.portability.possible_values import ID_FORM, find_impossible, is_id, require_agent
 from everfold.core.portability.sessions import PortableMessage, PortableSession, read_sessions, write_sessions
 from everfold.core.primitives.field_types import MOST_WHOLE, broken, check_fields, require_text
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
@@ -39,9 +38,6 @@ from everfold.errors import InvalidInputError
 
 FORMAT: Final = "everfold.user"
 VERSION: Final = 1
-
-_ID: Final = re.compile(r"[A-Za-z0-9_:@-][A-Za-z0-9._:@-]{0,199}")
-"""What an id of ours may be: no path, no control character. Source: `everfold.adapters.system.ids`, and room for others."""
 
 T = TypeVar("T")
 Row = TypeVar("Row", Item, Topic)
@@ -123,6 +119,7 @@ def read_document(document: object) -> PortableMemory:
     )
     _check_owners(memory)
     _check_order(memory)
+    _check_references(memory)
     _check_quotes(memory)
     return memory
 
@@ -312,8 +309,8 @@ def _check_order(memory: PortableMemory) -> None:
     ):
         seen: set[str] = set()
         for id_ in ids:
-            if not _ID.fullmatch(id_):
-                raise broken(name, f"the id {id_!r} is not letters, digits and any of . _ : @ -, at most 200")
+            if not is_id(id_):
+                raise broken(name, f"the id {id_!r} is not {ID_FORM}")
             if id_ in seen:
                 raise broken(name, f"the id {id_!r} stands twice")
             seen.add(id_)
@@ -322,6 +319,17 @@ def _check_order(memory: PortableMemory) -> None:
     ordinals = [one.ordinal for one in memory.extractions]
     if any(later <= former for former, later in pairwise([0, *ordinals])):
         raise broken("extractions", "expected ordinals that rise from 1 on")
+
+
+def _check_references(memory: PortableMemory) -> None:
+    """Refuse an item that names an item of which the document has none: what was erased is there without its words."""
+    ids = {revisions[0].id for revisions in memory.items}
+    for at, revisions in enumerate(memory.items):
+        for number, item in enumerate(revisions):
+            for name, other in (("supersedes", item.supersedes), ("superseded_by", item.superseded_by)):
+                if other is not None and (other not in ids or other == item.id):
+                    problem = f"{name} of {item.id} is {other!r}, expected another item of the document; correct it"
+                    raise broken(f"items[{at}][{number}]", problem)
 
 
 def _check_quotes(memory: PortableMemory) -> None:

@@ -136,7 +136,7 @@ def _dump() -> JsonObject:
         dreams=(dream("drm_1", topic("top_1")),),
         extractions=(replace(extraction("ext_1"), ordinal=1),),
         cursors=((GUIDE, 3),),
-        audit=(replace(audit(), agent_id=GUIDE),),
+        audit=(replace(audit(), agent_id=GUIDE, counts=(("items", 2),)),),
     )
     document: JsonObject = json.loads(json.dumps(write_document(memory)))
     return document
@@ -170,6 +170,7 @@ def _at(document: object, path: str) -> tuple[Any, Any]:
         ("extractions.0.first_seq", 9, "last_seq of ext_1 is 2, expected first_seq, 9, or more"),
         ("extractions.0.counts.2", -1, "counts of ext_1 is -1"),
         ("extractions.0.refused_count", -1, "refused_count of ext_1 is -1"),
+        ("audit.0.counts.0.1", -5, r"audit\[0\]: counts of the entry of 20.* is -5, expected 0 or more; correct it"),
     ],
 )
 def test_impossible_numbers_are_refused(path: str, value: float, told: str) -> None:
@@ -194,6 +195,55 @@ def test_names_of_agents_are_no_paths(path: str, name: str) -> None:
     with pytest.raises(InvalidInputError, match=r"agent_id is .*, expected a name without .*; correct it") as refusal:
         read_document(document)
     assert len(str(refusal.value)) < 250
+
+
+@pytest.mark.parametrize("value", ["../../etc/passwd", "/x", "a\nb", "..", "", "x" * 201])
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("items.0.0.evidence.0.0", "session_id of the quote of "),
+        ("items.0.0.supersedes", "supersedes of itm_1"),
+        ("items.0.0.superseded_by", "superseded_by of itm_1"),
+        ("topics.0.0.id", "id of "),
+        ("topics.0.0.sources", "sources of top_1"),
+        ("topics.0.0.dream_id", "dream_id of top_1"),
+        ("dreams.0.items", "items of drm_1"),
+        ("extractions.0.session_id", "session_id of ext_1"),
+        ("extractions.0.compaction_id", "compaction_id of ext_1"),
+        ("extractions.0.items", "items of ext_1"),
+    ],
+)
+def test_ids_are_no_paths(path: str, named: str, value: str) -> None:
+    """Whatever names something by an id that is a path, or does not stand on one line, is refused; the error names the field."""
+    document = _dump()
+    held, key = _at(document, path)
+    held[key] = [value] if key in ("sources", "items") else value
+    with pytest.raises(InvalidInputError, match=rf"\[0\]: ({named}|id).*") as refusal:
+        read_document(document)
+    assert len(str(refusal.value)) < 250
+
+
+@pytest.mark.parametrize("value", ["../../etc/passwd", "", "0" * 63, "0" * 65, "G" * 64, "0" * 63 + "\n"])
+def test_a_hash_of_a_quote_is_one(value: str) -> None:
+    """A quote of which the hash cannot be one of a message is refused."""
+    document = _dump()
+    held, key = _at(document, "items.0.0.evidence.0.4")
+    held[key] = value
+    told = r"items\[0\]\[0\]: content_hash of the quote of ses_1 is .*, expected the 64 hex digits of a SHA-256; correct it"
+    with pytest.raises(InvalidInputError, match=told):
+        read_document(document)
+
+
+@pytest.mark.parametrize("name", ["supersedes", "superseded_by"])
+@pytest.mark.parametrize("other", ["x", "itm_1"])
+def test_an_item_names_other_items_of_the_document(name: str, other: str) -> None:
+    """An item that has replaced, or is replaced by, what the document does not have, or itself, is refused."""
+    document = _dump()
+    held, key = _at(document, f"items.0.0.{name}")
+    held[key] = other
+    told = rf"items\[0\]\[0\]: {name} of itm_1 is '{other}', expected another item of the document; correct it"
+    with pytest.raises(InvalidInputError, match=told):
+        read_document(document)
 
 
 @pytest.mark.parametrize("name", ["../../x", "a\nb", "..", "\x1b[2J"])
