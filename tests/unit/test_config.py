@@ -235,6 +235,24 @@ def test_contradictions(compaction: Mapping[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("compaction", "told"),
+    [
+        (
+            {"tail_ratio": 0.58, "kept_ratio": 0.006},
+            "with the least that digests take 0.05 is above .* Lower tail_ratio, or",
+        ),
+        ({"kept_ratio": 0.5}, "with kept_ratio 0.5 is above target_ratio .* Lower tail_ratio or kept_ratio, or raise"),
+        ({"standing_ratio": 0.5}, "with standing_ratio 0.5 is above .* Lower tail_ratio or standing_ratio, or raise"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_share_over_the_target_is_told_by_its_name(compaction: Mapping[str, object], told: str) -> None:
+    """The error names a setting with the value that was given, and tells only what helps."""
+    with pytest.raises(InvalidInputError, match=told):
+        load_settings(overrides={"compaction": compaction})
+
+
+@pytest.mark.parametrize(
     ("key", "value"),
     [
         ("model.context_limit", 0),

@@ -137,18 +137,23 @@ class Policy:
 
     def _require_slices(self) -> None:
         """Refuse slices that leave the tail less than its own, and messages that leave no room for a digest."""
+        self._require_target(least_digest_ratio(self), "the least that digests take", "tail_ratio")
         for name in ("kept_ratio", "standing_ratio"):
-            share = max(getattr(self, name), least_digest_ratio(self))
-            if self.tail_ratio + share > find_target_ratio(self) + _SLACK:
-                raise InvalidInputError(
-                    f"tail_ratio {self.tail_ratio} with {name} {share} is above target_ratio {find_target_ratio(self)}. "
-                    "Lower one of them, or raise the target"
-                )
+            self._require_target(getattr(self, name), name, f"tail_ratio or {name}")
         shown = self.message_cap_ratio + self.visible_ratio + self.step_visible_ratio + least_digest_ratio(self)
         if shown >= self.hard_limit_ratio:
             raise InvalidInputError(
                 "message_cap_ratio, visible_ratio and step_visible_ratio, with the least that digests take, sum to "
                 f"{shown:.2f}; expected less than hard_limit_ratio {self.hard_limit_ratio}. Lower one of them"
+            )
+
+    def _require_target(self, share: float, name: str, lowers: str) -> None:
+        """Refuse a share that goes over the target together with the tail; `lowers` says what to lower."""
+        target = find_target_ratio(self)
+        if self.tail_ratio + share > target + _SLACK:
+            raise InvalidInputError(
+                f"tail_ratio {self.tail_ratio} with {name} {share} is above target_ratio {target}. "
+                f"Lower {lowers}, or raise target_ratio"
             )
 
 
