@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -19,10 +19,12 @@ import everfold
 pytestmark = [pytest.mark.anyio, pytest.mark.moves_prefix]
 
 BEATING: Final = str(Path(__file__).with_name("beating.py"))
-MOST_BLOCKED_SECS: Final = 0.1
-MOST_STEP_SECS: Final = 0.05
+MOST_STEP_SECS: Final = {"step_processor_secs": 0.05}
+"""For how long one step of the loop may take the processor."""
+MOST_WAIT_SECS: Final = {"beat_processor_secs": 0.1}
+"""For how long the loop's own work may keep another client waiting, in all steps that are due before its own."""
 RUNS_COUNT: Final = 3
-"""How often a server is tried: a step that blocks the loop is long in each run, one that the machine made long is not."""
+"""How often a server is tried at most: a step that blocks the loop is long in most runs, one that the machine made long is not."""
 SETTINGS: Final = """\
 [memory]
 system = "structured"
@@ -142,20 +144,26 @@ async def send_batch(http: httpx2.AsyncClient, agent: str, text: str) -> tuple[h
     return refused, await sending
 
 
-async def is_short_once(run: Callable[[Path], Awaitable[dict[str, float]]], folder: Path, most_secs: float) -> bool:
-    """Whether the longest step of one of a few runs, each in a folder of its own, takes the processor for less than that."""
-    for number in range(RUNS_COUNT):
-        (folder / str(number)).mkdir()
-        told = await run(folder / str(number))
+async def is_short(
+    run: Callable[[Path], Awaitable[dict[str, float]]], folder: Path, most_secs: Mapping[str, float]
+) -> bool:
+    """Whether most of a few runs, each in a folder of its own, stay below these figures."""
+    counts = Counter[bool]()
+    while max(counts.values(), default=0) <= RUNS_COUNT // 2:
+        place = folder / str(counts.total())
+        place.mkdir()
+        told = await run(place)
         print(json.dumps(told, indent=1))  # noqa: T201 - shown with -s and where it fails: the figures of the run
-        if told["step_processor_secs"] < most_secs:
-            return True
-    return False
+        counts[all(told[name] < most for name, most in most_secs.items())] += 1
+    return counts[True] > counts[False]
 
 
 async def test_one_large_batch_holds_nobody_up(tmp_path: Path) -> None:
-    """A batch of as many messages as are taken, things to remember too, never keeps the loop for 50 ms in one step."""
-    assert await is_short_once(run_batches, tmp_path, MOST_STEP_SECS)
+    """A batch of as many messages as are taken, things to remember too, keeps the loop for less than 50 ms in one step.
+
+    Another client waits for less than 100 ms of the loop's own work; `python -m bench server` tells its wait by the clock.
+    """
+    assert await is_short(run_batches, tmp_path, {**MOST_STEP_SECS, **MOST_WAIT_SECS})
 
 
 async def run_batches(folder: Path) -> dict[str, float]:
@@ -188,7 +196,7 @@ async def run_batches(folder: Path) -> dict[str, float]:
 async def test_nothing_is_lost_under_load(
     tmp_path: Path, chats_count: int, readers_count: int, secs: float, pause_secs: float
 ) -> None:
-    """Each request is answered, each log holds every message, and the server's loop is never kept for 100 ms.
+    """Each request is answered, each log holds every message, and the server's loop is never kept for 50 ms.
 
     Kept by one step of the server's own work: time that the machine gives to other programs is told and not counted, and
     so is how long all steps take that are due at once, which says how much load there is. A user thinks between messages.
@@ -197,7 +205,7 @@ async def test_nothing_is_lost_under_load(
     async def run(folder: Path) -> dict[str, float]:
         return await run_load(folder, Load(secs, pause_secs), chats_count=chats_count, readers_count=readers_count)
 
-    assert await is_short_once(run, tmp_path, MOST_BLOCKED_SECS)
+    assert await is_short(run, tmp_path, MOST_STEP_SECS)
 
 
 async def run_load(folder: Path, load: Load, *, chats_count: int, readers_count: int) -> dict[str, float]:
