@@ -200,6 +200,11 @@ def list_days(text: str, start: int, said: SaidOn) -> list[date]:
     ]
 
 
+def is_working_week(found: re.Match[str]) -> bool:
+    """Whether a match of `WEEKDAYS` goes from Monday to Thursday or Friday."""
+    return _DAYS[found["first"]] == 0 and _DAYS[found["last"]] in {3, 4}
+
+
 def read_weekdays(found: re.Match[str], said: SaidOn) -> date | None:
     """The last day of a match of `WEEKDAYS`: of the range that begins with the next such day."""
     first = _find_weekday(_DAYS[found["first"]], said.day, is_next=found["next"] is not None)

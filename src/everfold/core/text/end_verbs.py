@@ -42,7 +42,7 @@ END_VERBS: Final[tuple[EndVerb, ...]] = (
     EndVerb("is leaving", "My sister is leaving on Thursday."),
     EndVerb("departs?", "My sister departs on Thursday."),
     EndVerb("checks? out", "My guest checks out on Thursday."),
-    EndVerb("(?:goes|go|flies|fly|travels?) (?:back|home)", "My sister flies home on Thursday."),
+    EndVerb("(?:go(?:es)? home|fl(?:y|ies) (?:home|back))", "My sister flies home on Thursday."),
     EndVerb("ende[nt]+", "Mein Vertrag endet am 6. März."),
     EndVerb("l(?:äuft|aufen)", "Mein Pass läuft in 3 Tagen ab.", " (?:ab|aus)\\b"),
     EndVerb("reis(?:e|t|en)", "Meine Schwester reist am Donnerstag ab.", " ab\\b"),

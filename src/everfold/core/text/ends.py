@@ -28,6 +28,7 @@ from everfold.core.text.end_days import (
     UNTIL,
     WEEKDAYS,
     SaidOn,
+    is_working_week,
     list_days,
     read_day,
     read_moment,
@@ -67,12 +68,14 @@ _COUNTED: Final = (
     _AWAY,
 )
 _AWAY_NOW: Final = (
-    r"\b(?:away|abroad|on (?:holiday|vacation|leave|a trip|the road|tour)|travell?ing|visiting|out of (?:office|town)|off sick|have (?:guests|visitors|company)|stay(?:s|ing)?"
-    r"|will be|next|this|coming|(?:am|'m|are|'re|is) in (?!the\b|my\b|our\b|an?\b|class|school|office|court|bed|meetings?\b)|urlaub|verreist|unterwegs|krank|zu besuch|nächsten|kommenden"
+    r"\b(?:away|abroad|on (?:holiday|vacation|leave|a trip|the road|tour)|travell?ing|visiting|out of (?:office|town)|off sick|have (?:guests|visitors|company)|staying"
+    r"|will be|next|this|coming|urlaub|verreist|unterwegs|krank|zu besuch|nächsten|kommenden"
     r"|en vacances|en congé|absente?|en déplacement|malade|de vacaciones|de viaje|fuera|enferm[oa]|in (?:vacanza|ferie|viaggio)|malat[oa]|vakantie|op reis|afwezig|ziek"
     r"|de férias|em viagem|doente|в отпуске|в отъезде|болею)\b"
 )
 """Beside it days of the week are those of one week."""
+_AT_PLACE: Final = r"\b(?:am|'m|are|'re|is) in (?!the\b|my\b|our\b|an?\b|class|school|office|court|bed|meetings?\b)"
+"""Beside it they are so too, unless they are a working week, which is spent at a place again and again."""
 _EACH_WEEK: Final = r"\b(?:weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro)\b"
 _ANY_DAY: Final = (
     r"^(?=.*\b(?:if|when|whenever|once|after|wenn|falls|nachdem|quand|après|cuando|quando|dopo|wanneer|depois)\b)"
@@ -183,10 +186,12 @@ def _list_until(clause: str, said: SaidOn) -> Iterator[date | None]:
 
 def _list_weekdays(clause: str, said: SaidOn) -> Iterator[date | None]:
     """The ends of ranges of days of the week, where they are those of one week: beside a stay or an absence, and no other day."""
-    if compile_pattern(_AWAY_NOW).search(clause) and not compile_pattern(_EACH_WEEK).search(clause):
-        found = compile_pattern(WEEKDAYS).search(clause)
-        if found is not None and not list_days(clause, found.end(), said):
-            yield read_weekdays(found, said)
+    found = compile_pattern(WEEKDAYS).search(clause)
+    if found is None or compile_pattern(_EACH_WEEK).search(clause) or list_days(clause, found.end(), said):
+        return
+    is_at_place = compile_pattern(_AT_PLACE).search(clause) is not None and not is_working_week(found)
+    if is_at_place or compile_pattern(_AWAY_NOW).search(clause):
+        yield read_weekdays(found, said)
 
 
 def _list_spans(clause: str, said: SaidOn) -> Iterator[date | None]:

@@ -43,6 +43,7 @@ def test_the_day_may_be_written_in_each_way(said: str, last: tuple[int, int, int
         "The class ends at 6.",
         "My shift finishes at noon.",
         "The course ends with an exam.",
+        "I go back on Monday to my old job.",
         "The street ends at the river.",
         "The road ends in 3 kilometers.",
         "The course ended on 6 March.",
