@@ -1,6 +1,7 @@
 """The record of one compaction: its range, its plan, and its result."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -122,14 +123,28 @@ def plan_from_bytes(content: bytes) -> CompactionPlan:
     )
 
 
-def report_to_text(report: CompactionReport) -> str:
-    """A report as JSON text. Databases that exist have the count of messages folded later as `left_count`."""
+def report_to_fields(report: CompactionReport) -> dict[str, object]:
+    """A report by the names that databases and other processes have: messages folded later are their `left_count`."""
     value = asdict(report)
     value["left_count"] = value.pop("folded_later_count")
-    return json.dumps(value, separators=(",", ":"))
+    return value
+
+
+def report_from_fields(value: Mapping[str, object]) -> CompactionReport:
+    """The report of `report_to_fields`.
+
+    Raises:
+        TypeError: a field is missing or unknown.
+    """
+    renamed = {"folded_later_count" if name == "left_count" else name: one for name, one in value.items()}
+    return CompactionReport(**renamed)  # type: ignore[arg-type]  # as they were written
+
+
+def report_to_text(report: CompactionReport) -> str:
+    """A report as JSON text, by the names of `report_to_fields`."""
+    return json.dumps(report_to_fields(report), separators=(",", ":"))
 
 
 def report_from_text(text: str) -> CompactionReport:
     """The report that `report_to_text` wrote."""
-    value = json.loads(text)
-    return CompactionReport(folded_later_count=value.pop("left_count"), **value)
+    return report_from_fields(json.loads(text))

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Final, get_args
 
 from everfold.core.compaction.folding import CompactionReport
+from everfold.core.compaction.record import report_from_fields, report_to_fields
 from everfold.core.observation.events import Event
 
 _KINDS: Final[Mapping[object, type[Event]]] = {
@@ -17,7 +18,7 @@ def event_to_bytes(event: Event) -> bytes:
     """An event without the error that it may hold, which is for who subscribes in the same process."""
     value = {field.name: getattr(event, field.name) for field in fields(event) if field.name != "error"}
     if isinstance(value.get("report"), CompactionReport):
-        value["report"] = asdict(value["report"])
+        value["report"] = report_to_fields(value["report"])
     return json.dumps(value, separators=(",", ":")).encode()
 
 
@@ -29,7 +30,7 @@ def find_event(value: Mapping[str, object]) -> Event | None:
     given = {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
     try:
         if isinstance(report := given.get("report"), dict):
-            given["report"] = CompactionReport(**report)
+            given["report"] = report_from_fields(report)
         return kind(**given)  # type: ignore[arg-type]  # as they were written
     except TypeError:
         return None  # with fields that this release does not know

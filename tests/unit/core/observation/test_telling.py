@@ -34,11 +34,28 @@ EVENTS: list[Event] = [
     ),
 ]
 
+TOLD = """
+{"session_id": "ses_1", "compaction_id": "evt_1", "generator": "extractive", "elapsed_secs": 0.5, "cost_usd": null,
+"kind": "compaction_committed", "report": {"trigger": "budget", "first_seq": 1, "last_seq": 40,
+"kept_count": 3, "folded_count": 37, "joined_through": 0, "tokens_before": 5000, "tokens_after": 3000, "own_digest_tokens": 400,
+"rollup_tokens": 0, "standing_tokens": 60, "cache_break_after_tokens": 100, "resent_tokens": 2900,
+"calibration": 1.0, "left_count": 2}}
+"""
+"""A compaction as the release before tells it."""
+
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
 def test_an_event_reads_back_equal(event: Event) -> None:
     """What is read is the event that was written, lists and reports too."""
     assert find_event(json.loads(event_to_bytes(event))) == event
+
+
+def test_a_compaction_is_told_under_the_names_of_the_last_release() -> None:
+    """Releases that run together, as in an upgrade, read each other's compactions: the report has the names it always had."""
+    event = find_event(json.loads(TOLD))
+    assert isinstance(event, CompactionCommitted)
+    assert event.report.folded_later_count == 2
+    assert json.loads(event_to_bytes(event)) == json.loads(TOLD)
 
 
 def test_every_kind_is_known() -> None:
