@@ -117,7 +117,7 @@ async def test_an_answer_is_stopped_at_any_server(
         async with streaming(both.one.client, "POST", CHAT, asked) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
             assert await stop(both.other, session_id) == (200, {"stopped": True})
-            await stream.until("cut")
+            await stream.until("stopped")
             assert [name for name, _ in await stream.all()] == ["done"]
         assert await stop(both.other, session_id) == (200, {"stopped": False})
         shown = (await both.other.client.get(f"/api/sessions/{session_id}/messages")).json()
