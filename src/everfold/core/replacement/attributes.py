@@ -404,7 +404,10 @@ def gives_another_value(newer: str, older: str) -> bool:
     """Whether both give an attribute of the speaker a value, not the same, and the older one says nothing else."""
     said = read_attributes(older)
     told = read_attributes(newer) if said else _NONE
-    if any(said[name].is_alone and said[name].value == value.value for name, value in _read_denied(newer, said)):
+    if any(
+        name in said and said[name].is_alone and said[name].value == denied.value
+        for name, denied in _read_denied(newer, said)
+    ):
         return True
     return any(
         said[name].is_alone and _are_rivals(said[name].value, told[name].value) for name in said.keys() & told.keys()

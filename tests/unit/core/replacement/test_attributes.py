@@ -69,6 +69,14 @@ def test_what_may_hold_beside_stays(older: str, newer: str) -> None:
     assert not replaces(newer, older)
 
 
+def test_a_value_given_up_leaves_other_attributes_alone() -> None:
+    """What is no longer so of an attribute that the older statement does not speak of takes nobody's place."""
+    older = "I no longer work at Acme, I work at Bolt now."
+    assert not replaces("I am no longer vegetarian.", older)
+    assert not replaces("I no longer live in Rome.", older)
+    assert replaces("I no longer work at Bolt.", "I work at Bolt.")
+
+
 def test_what_was_saved_falls_to_a_mark_only() -> None:
     """What the person asked to keep stands beside another value, until one is said to be so now."""
     older = "I work at Kite."
