@@ -20,7 +20,14 @@ from everfold.ports.stores import Store
 from everfold.services.check_arguments import checked
 from everfold.services.dreams.diff_dream import TopicDiff, diff_dream
 from everfold.services.forgetting.forget import AgentForgotten
-from everfold.services.memory.list_items import ItemPage, ItemQuery, list_agent_items, list_matching_items, list_whole
+from everfold.services.memory.list_items import (
+    ItemPage,
+    ItemQuery,
+    list_agent_items,
+    list_matching_items,
+    list_whole,
+    show_status,
+)
 from everfold.services.memory.measure_budgets import Budget, measure_budgets
 from everfold.services.memory.read_audit import AuditPage, read_audit
 from everfold.services.sessions.search import choose_filter
@@ -171,7 +178,7 @@ class Memory:
         )
 
     async def item(self, item_id: str) -> list[Item]:
-        """Return every revision of an item, oldest first; the last one is current.
+        """Return every revision of an item, oldest first; the last one is current, "expired" where its end is past.
 
         Raises:
             NotFoundError: this user has no such item, or it is another agent's.
@@ -181,7 +188,7 @@ class Memory:
         is_hidden = self._scope is not None and now.tier == "agent" and now.agent_id != self._scope
         if now.user_id != self.user_id or is_hidden:
             raise NotFoundError(f"this user's memory has no item {item_id!r}; list the items", item=item_id)
-        return revisions
+        return [*revisions[:-1], show_status(now, self._now())]
 
     async def why(self, item_id: str) -> list[Because]:
         """Return the source messages of an item and of the items it replaced, oldest first.

@@ -62,6 +62,21 @@ async def test_what_has_ended_is_shown_no_more() -> None:
             assert gone not in told.lower()
 
 
+async def test_what_has_ended_is_shown_as_expired() -> None:
+    """Listed, found or read by its id, an item past its end has the status "expired"; before its end it is active."""
+    clock = FakeClock(MONDAY)
+    async with _open(clock) as engine:
+        await engine.session(user="ada", agent="guide")
+        memory = await engine.memory(user="ada", agent="guide")
+        added = await memory.add("The guest stays until 6 March 2031.")
+        assert [item.status for item in await memory.item(added.id)] == ["active"]
+        clock.advance(timedelta(days=30))
+        listed = await memory.items(statuses=("expired",))
+        found = await memory.find_items("guest", statuses=("active", "expired"), kind="fact")
+        for items in (listed, found.items, await memory.item(added.id)):
+            assert [(item.id, item.status) for item in items] == [(added.id, "expired")]
+
+
 async def test_an_end_that_passes_in_a_session_is_told() -> None:
     """A line of the frozen snapshot whose end is past is called no longer so, without any other change of memory."""
     clock = FakeClock(MONDAY)

@@ -1,7 +1,7 @@
 """List: the items of a memory that a filter asks for, page by page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -65,6 +65,11 @@ class ItemQuery:
         return self.matches(item) and self.text.casefold() in item.statement.casefold()
 
 
+def show_status(item: Item, now: datetime) -> Item:
+    """An item as it is shown: one that is active past its end with the status "expired"."""
+    return replace(item, status=item.status_at(now))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPage:
     """Items, and the one that the next page goes on after; None where there is none."""
@@ -103,10 +108,10 @@ async def list_matching_items(
         for item in filter(query.holds, page):
             if len(items) == limit_count:
                 return ItemPage(items=tuple(items), next_id=items[-1].id)
-            items.append(item)
+            items.append(show_status(item, query.now))
         if len(page) < page_count:
             return ItemPage(items=tuple(items))
-        after = page[-1].id
+        after, page_count = page[-1].id, _PAGE_COUNT
     return ItemPage(items=tuple(items), next_id=after)
 
 
