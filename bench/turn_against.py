@@ -18,14 +18,15 @@ from bench.report import Row
 BLOCK_COUNT = 50
 MOST_TIMES = 1.5
 """A turn of ours may take this many times the other's median. Source: docs/adr/0028-plain-python.md."""
+_NAMES = ("turn", "append", "compacting window")
 _PROGRAM = Path(__file__).with_name("turn_side.py")
 
 
 class Side:
-    """A process that plays turns with the everfold of a folder, and their times."""
+    """A process that plays turns with the everfold of a folder, and the times of what it does, by name."""
 
     def __init__(self, tree: Path, folder: Path) -> None:
-        self.times = Times()
+        self.times = {name: Times() for name in _NAMES}
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(_PROGRAM), str(folder)],
             env={**os.environ, "PYTHONPATH": str(tree.resolve())},
@@ -43,12 +44,12 @@ class Side:
         self._process.communicate()
 
     def play(self, first: int, end: int) -> None:
-        """Play a block, and add its turns."""
+        """Play a block, and add its times."""
         assert self._process.stdin
         self._process.stdin.write(f"{first} {end}\n")
         self._process.stdin.flush()
-        for secs, processor_secs in json.loads(self._expect_line()):
-            self.times.add(secs, processor_secs)
+        for name, secs, processor_secs in json.loads(self._expect_line()):
+            self.times[name].add(secs, processor_secs)
 
     def _expect_line(self) -> str:
         assert self._process.stdout
@@ -75,7 +76,8 @@ def compare(
         f"Against another everfold: {len(entries)} messages after {len(before):,}, in two processes that take turns of "
         f"{BLOCK_COUNT} messages each, both without recall."
     )
-    return _rows(*[side.times for side in sides]), note
+    here, there = [side.times for side in sides]
+    return [row for name in _NAMES for row in _rows(name, here[name], there[name])], note
 
 
 def _write_log(path: Path, before: Sequence[LogEntry], entries: Sequence[LogEntry], *, limit_tokens: int) -> None:
@@ -90,14 +92,15 @@ def _to_row(entries: Sequence[LogEntry], index: int) -> dict[str, object]:
     return {"wire": entry.wire, "said_at": entry.said_at.isoformat(), "is_turn": is_request_due(entries, index)}
 
 
-def _rows(here: Times, there: Times) -> list[Row]:
+def _rows(name: str, here: Times, there: Times) -> list[Row]:
+    if not (here.secs and there.secs):
+        return [Row(figure=f"{name} here to the other's", value="not measured: one of them had none")]
+    most = MOST_TIMES if name == "turn" else None
     clock = here.median_us / there.median_us
     processor = here.processor_us / there.processor_us
     return [
-        Row(figure="turn here: median", value=here.median_us, unit="µs", digits=0),
-        Row(figure="turn of the other everfold: median", value=there.median_us, unit="µs", digits=0),
-        Row(figure="turn here to the other's", value=clock, unit="times", most=MOST_TIMES),
-        Row(figure="turn here: median of processor time", value=here.processor_us, unit="µs", digits=0),
-        Row(figure="turn of the other everfold: median of processor time", value=there.processor_us, unit="µs", digits=0),
-        Row(figure="turn here to the other's, processor time", value=processor, unit="times"),
+        Row(figure=f"{name} here: median of {len(here.secs):,}", value=here.median_us, unit="µs", digits=0),
+        Row(figure=f"{name} of the other everfold: median of {len(there.secs):,}", value=there.median_us, unit="µs", digits=0),
+        Row(figure=f"{name} here to the other's", value=clock, unit="times", most=most),
+        Row(figure=f"{name} here to the other's, processor time", value=processor, unit="times"),
     ]  # fmt: skip

@@ -1,8 +1,9 @@
 """One side of a comparison: plays a log's turns with the everfold that is on the path, block by block.
 
 Run by `turn_against.py`. `log.json` in the folder holds what is said before and what is timed. Each line of stdin names the
-first and the end of a block, and is answered with the clock's and the processors' seconds of its turns. Imports nothing of
-this package and calls four public methods only, so that other releases can be measured as well.
+first and the end of a block, and is answered with the clock's and the processors' seconds of what it did, each under its name:
+the appends, the turns, and the windows that compacted. Imports nothing of this package and calls four public methods
+only, so that other releases can be measured as well.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from typing import Any
 import everfold
 
 Entry = Mapping[str, Any]
-Times = tuple[float, float]
+Played = tuple[str, float, float]
 
 
 async def play(folder: Path) -> None:
@@ -30,21 +31,37 @@ async def play(folder: Path) -> None:
         session = await engine.session(limit=log["limit_tokens"])
         for batch in log["before"]:
             await session.append([entry["wire"] for entry in batch], said_at=read_moment(batch[-1]))
-        await session.window()
+        folded = {(await session.window()).report.compacted_through}
         print("ready", flush=True)
         for first, end in read_blocks():
-            times = [await play_entry(session, entry) for entry in log["entries"][first:end]]
-            print(json.dumps([one for one in times if one is not None]), flush=True)
+            played = [one for entry in log["entries"][first:end] for one in await play_entry(session, entry, folded)]
+            print(json.dumps(played), flush=True)
 
 
-async def play_entry(session: Any, entry: Entry) -> Times | None:
-    """Append a message, and take the window where the model is asked after it; the times of both together."""
-    processor, begun = time.process_time(), time.perf_counter()
+async def play_entry(session: Any, entry: Entry, folded: set[int]) -> list[Played]:
+    """Append a message, and take the window where the model is asked after it; `folded` has how far each window was."""
+    began = read_clocks()
     await session.append(entry["wire"], said_at=read_moment(entry))
-    if not entry["is_turn"]:
-        return None
-    await session.window()
-    return time.perf_counter() - begun, time.process_time() - processor
+    appended = read_clocks()
+    played = [name_times("append", began, appended)]
+    if entry["is_turn"]:
+        window = await session.window()
+        ended = read_clocks()
+        played.append(name_times("turn", began, ended))
+        if window.report.compacted_through not in folded:
+            played.append(name_times("compacting window", appended, ended))
+        folded.add(window.report.compacted_through)
+    return played
+
+
+def read_clocks() -> tuple[float, float]:
+    """The clock's and the processors' seconds now."""
+    return time.perf_counter(), time.process_time()
+
+
+def name_times(name: str, began: tuple[float, float], ended: tuple[float, float]) -> Played:
+    """What something took, under its name."""
+    return name, ended[0] - began[0], ended[1] - began[1]
 
 
 def read_moment(entry: Entry) -> datetime:
