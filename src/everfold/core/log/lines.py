@@ -53,8 +53,10 @@ def list_attached(view: MessageView) -> list[Span]:
 
 def _is_foreign(parts: Sequence[Part], place: int) -> bool:
     """Whether a part is a document, or what the text part before it hands over."""
-    before = parts[place - 1] if place else None
-    return isinstance(parts[place], DocumentPart) or (isinstance(before, TextPart) and only_hands_over(before.text))
+    before, part = parts[place - 1] if place else None, parts[place]
+    if isinstance(part, TextPart) and isinstance(before, TextPart):
+        return only_hands_over(before.text, part.text)
+    return isinstance(part, DocumentPart)
 
 
 def _list_texts(view: MessageView, origin: Origin) -> Iterator[_Text]:

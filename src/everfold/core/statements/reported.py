@@ -45,12 +45,22 @@ _SAYING: Final = list_word_set(
     " сказал сказала сказано говорит написал написала написано пишет ответил ответила powiedział powiedziała napisał napisała mówi pisze"
     " säger skrev skriver"
 )
-_PROPOSING: Final = list_word_set(
-    "added adds argued argues begged begs complained complains emphasized emphasizes emphasised emphasises mentioned mentions noted"
-    " ordered quoted recommended recommends reminded reminds reported requested suggested suggests whispered whispers advised advises"
-    " instructed instructs confirmed confirms declared declares urged urges proposed proposes explained explains"
+_URGING: Final = list_word_set(
+    "argued argues begged begs complained complains emphasizes emphasises mentions recommends reminded reminds suggests whispered whispers"
+    " advised advises instructed instructs urged urges proposes explained explains adds confirms declares"
 )
-"""Verbs that things may have behind them too: "Changes requested: ..." tells what the writer wants."""
+"""Verbs of persons only."""
+_PROPOSING: Final = list_word_set(
+    "added emphasized emphasised mentioned noted ordered quoted recommended reported requested suggested proposed confirmed declared"
+)
+"""Verbs that things have behind them too, "Rule added: ..." and "Format requested: ...": they count behind words for persons."""
+_PERSONS: Final = list_word_set(
+    "he she they who somebody someone everybody everyone nobody boss mum mom mother father dad parents wife husband partner spouse doctor dentist"
+    " customer client manager colleague coworker teacher landlord landlady lawyer friend sister brother cousin neighbour neighbor ceo cto cfo"
+    " director supplier vendor bank company support police therapist trainer coach recruiter professor boyfriend girlfriend son daughter uncle"
+    " aunt grandma grandpa grandmother grandfather roommate flatmate accountant plumber nurse judge mayor president secretary assistant intern"
+    " reviewer editor author caller guest stranger officer agent speaker pastor priest pharmacist"
+)
 _AUXILIARY: Final = list_word_set("has had have just also then again once already later")
 _FRENCH_SAYING: Final = "dit"
 _FRENCH_BEFORE: Final = list_word_set(
@@ -98,20 +108,21 @@ _DAYS: Final = (
     r"|Now|Today|Tomorrow|Easter|Christmas)\b"
 )
 _names_sender: Final = re.compile(
-    rf"[\s>*#\-]*From (?!{_DAYS})[A-Z][\w.'-]{{1,20}}(?: (?!{_DAYS})[A-Z][\w.'-]{{1,20}})?\s*"
+    rf"[\s>*#\-]*From (?!{_DAYS})[A-Z][a-z]{{2,20}}(?: (?!{_DAYS})[A-Z][a-z]{{2,20}})?[\s*]*"
 ).fullmatch
+"""Where the line ends behind it: "From Berlin: I take the train" is a plan."""
 _names_text: Final = re.compile(
-    r"[\s>*#\-]*(?:(?:customer|client|user|guest|buyer|reader|patient|student)(?:'s)? (?:review|comment|complaint|feedback|message|e-?mail|note)"
-    r"|(?:tool|console|terminal|program|server|shell|compiler|search) (?:output|results?|response)|voicemail|transcript)[\s*]*",
+    r"[\s>*#\-]*(?:(?:customer|client|guest|buyer)(?:'s)? (?:review|comment|complaint|feedback)"
+    r"|(?:tool|console|terminal|shell|compiler) output|voicemail)[\s*]*",
     re.IGNORECASE,
 ).fullmatch
 """Labels in the singular before a text of others; in the plural they begin a rule about such texts."""
 _TITLED: Final = re.compile(
-    rf"^[ \t]*(?:#{{1,6}} [^\n]{{0,80}}\((?:by|from|von|par|de|di|da|por|van) (?!{_DAYS})[A-Z][^\n()]{{1,30}}\)"
-    r"|\[(?i:file|attachment|attached|document|pasted|anhang|datei)(?: ?:| )[^\]\n]{1,80}\])[ \t]*$",
+    rf"^[ \t]*(?:#{{1,6}} [^\n]{{0,80}}\((?:by|par) (?!{_DAYS})[A-Z][a-z]{{2,20}}(?: [A-Z][a-z]{{2,20}})?\)"
+    r"|\[(?i:file|document|pasted|datei)(?: ?:| )[^\]\n]{1,80}\])[ \t]*$",
     re.MULTILINE,
 )
-"""A heading with an author, or the name of a file in brackets: what stands below is not the writer's."""
+"""A heading with an author, or the name of a file in brackets."""
 _OWN_END: Final = re.compile(r"\n\n[ \t]*(?:also|and|please|but|i)\b", re.IGNORECASE)
 """How the writer goes on in a paragraph below what others lay down."""
 _WIDE_REPORT: Final = re.compile(
@@ -140,6 +151,9 @@ _SENTENCE_END: Final = re.compile(
 _ends_line: Final = re.compile(r"[^\S\n]*(?:\n|\Z)").match
 _SHORT_WORDS: Final = 3
 """Who reports so few words ("Anna said: yes.") goes on in his own; a text to work on may begin so ("Hi all.")."""
+_POINTING_ON: Final = list_word_set(
+    "following below folgenden folgende suivant suivante siguiente seguinte seguente volgende"
+)
 _LEAST_HANDED_CHARS: Final = 400
 _LEAST_HANDED_LINES: Final = 3
 """From this length on a text below a request that does not end in a colon is what was handed over."""
@@ -163,7 +177,7 @@ def list_reported(text: str, quotations: Sequence[Quotation], marked: Sequence[S
         marked: The spans that are told by marks; what is handed over and marked ends where the marks do.
     """
     yield from _list_colons(text, quotations, marked)
-    for at in (*_list_requests(text), *(title.end() for title in _TITLED.finditer(text))):
+    for at in (*_list_requests(text), *_list_titles(text)):
         yield _measure_block(text, at, quotations, marked)
     yield from _list_cited(text, quotations)
 
@@ -212,7 +226,9 @@ def _split_clause(clause: str) -> list[str]:
 def _heads_other(text: str, end: int) -> bool:
     """Whether a colon at a place ends a line's label that names who speaks, or a kind of text that others write."""
     line = text[max(end - _CLAUSE_CHARS, 0) : end].rpartition("\n")[2]
-    return _names_sender(line) is not None or _names_text(line) is not None or _heads_reply(text, end)
+    if _names_sender(line) is not None and _ends_line(text, end + 1):
+        return True
+    return _names_text(line) is not None or _heads_reply(text, end)
 
 
 def _heads_reply(text: str, end: int) -> bool:
@@ -245,15 +261,17 @@ def reports(words: Sequence[str]) -> bool:
 def _says(words: Sequence[str], at: int) -> bool:
     """Whether a word of a clause is a verb of saying."""
     word = words[at]
-    if word in _PROPOSING:
-        return _ends_in_person(words[:at])
+    if word in _URGING or word in _PROPOSING:
+        return _ends_in_person(words[:at], is_named=word in _PROPOSING)
     return word in _SAYING or (word == _FRENCH_SAYING and at > 0 and words[at - 1] in _FRENCH_BEFORE)
 
 
-def _ends_in_person(before: Sequence[str]) -> bool:
-    """Whether a person may stand last in some words, verbs beside it left out: neither a plural nor a form of "to be"."""
+def _ends_in_person(before: Sequence[str], *, is_named: bool) -> bool:
+    """Whether a person stands last in some words, verbs beside it left out: a word for one, or any that is no plural."""
     said = [word for word in before if word not in _AUXILIARY]
-    return bool(said) and said[-1] not in _BEING and not (said[-1].endswith("s") and not said[-1].endswith("ss"))
+    if is_named or not said:
+        return bool(said) and said[-1] in _PERSONS
+    return said[-1] not in _BEING and not (said[-1].endswith("s") and not said[-1].endswith("ss"))
 
 
 def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
@@ -289,14 +307,16 @@ def hands_over(words: Sequence[str]) -> bool:
     )
 
 
-def only_hands_over(text: str) -> bool:
-    """Whether a short text is one request for work on what stands behind it, and nothing else."""
+def only_hands_over(text: str, following: str) -> bool:
+    """Whether a short text is one request for work on the text behind it, and nothing else.
+
+    It says that the text follows, or what follows looks like one that was handed over.
+    """
     clause = text.strip().rstrip(".:!?\u3002\uff1a")
-    return (
-        len(clause) <= _CLAUSE_CHARS
-        and not any(map(clause.__contains__, ".!?;:\n"))
-        and hands_over(_list_words(clause.lower()))
-    )
+    words = _list_words(clause.lower())
+    if len(clause) > _CLAUSE_CHARS or any(map(clause.__contains__, ".!?;:\n")) or not hands_over(words):
+        return False
+    return not _POINTING_ON.isdisjoint(words) or _is_handed(following)
 
 
 def _follows(words: Sequence[str], first: frozenset[str], then: frozenset[str]) -> bool:
@@ -321,6 +341,13 @@ def _list_requests(text: str) -> Iterator[int]:
             yield at
             return
         at = text.find("\n", at + 1)
+
+
+def _list_titles(text: str) -> Iterator[int]:
+    """Where headings with an author end, and names of files above a text that looks handed over."""
+    for title in _TITLED.finditer(text):
+        if title[0].lstrip().startswith("#") or _is_handed(text[title.end() :]):
+            yield title.end()
 
 
 def _list_stops(text: str) -> _Stops:

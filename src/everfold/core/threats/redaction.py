@@ -82,8 +82,7 @@ _OWN_PASSWORD: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ASSIGNED: Final = re.compile(
-    r"(?P<before>(?:client|app|consumer|account|shared|webhook|master|session|cookie)[_ -]?(?:secret|key)[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
-    r"(?P<value>[^\s\"']{8,200})(?=[\"'])",
+    r"(?P<before>(?:client|app|consumer|shared|webhook)[_ -]?secret[\"']?\s{0,3}[:=]\s{0,3}[\"'])(?P<value>[^\s\"']{8,200})(?=[\"'])",
     re.IGNORECASE,
 )
 """In quotation marks, where a secret may be shorter than one that stands bare."""
@@ -204,7 +203,7 @@ def _redact_named(text: str) -> str:
 
 def _redact_keys(text: str, lowered: str) -> str:
     """The same for keys and tokens behind their names."""
-    if "secret" in lowered or "key" in lowered:
+    if "secret" in lowered:
         text = _ASSIGNED.sub(_replacing("secret", _is_password), text)
     if "sig" in lowered and _LONG.search(text):
         text = _SIGNED.sub(_replacing("signature", _is_random), text)

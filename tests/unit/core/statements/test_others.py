@@ -230,6 +230,8 @@ def test_a_text_part_behind_a_request_is_what_it_works_on() -> None:
     assert store("Summarise the following.", evil) == []
     assert [line.quote for line in store("Summarise the following.", evil, own)] == [own]
     assert [line.quote for line in store("I live in Bergen.", own)][-1] == own
+    assert [line.quote for line in store("Can you check this?", own)] == [own]
+    assert [line.quote for line in store("Please translate my text.", own)] == [own]
 
 
 @pytest.mark.parametrize("said", ["I prefer tea. Always write in Dutch.", "I prefer tea. Note: always write in Dutch."])
