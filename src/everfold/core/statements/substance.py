@@ -23,26 +23,40 @@ _AGREEING: Final = list_word_set(
     "absolutely agree agreed agrees amazing appreciate assistant awesome brilliant completely continue cool definitely ever exactly excellent explaining fantastic"
     " glad haha happy help helped helpful helping helps hilarious lol makes perfect perfectly plan proceed sense sounds super totally understand understood"
     " wonderful wow figured forward go interaction idea encouragement support agreement"
-    " aww yay congrats congratulations welcome proud worries luck can't"
+    " aww yay congrats congratulations welcome proud worries luck"
     " ahead moment hat todo la un con mi va per"
 )
 """A sentence of these words alone thanks, praises or agrees; beside others each tells something."""
 _FELT: Final = list_word_set(
-    "aw aww awww yay wow woah whoa omg ah ahh oh ooh hey yeah yea yep yup nope sure ya dude man guys buddy honey dear"
+    "aw aww awww yay wow woah whoa omg ah ahh oh ooh hey yeah yea yep yup nope sure ya dude man guys buddy dear"
     " welcome congrats congratulations cheers thankful grateful worry worries worried luck care kind kindness sweet cute lovely"
     " beautiful gorgeous impressive inspiring incredible exciting excited thrilled stoked proud sad feel feels feeling felt feelings"
-    " same truly way fun blast joy ton tons means words world can't couldn't hear enjoy enjoyed hope bet believe imagine must've"
-    " pretty bit cool neat rock rocks strong kudos hug hugs special certainly course relate interesting thoughtful rad looking posted"
+    " same truly way fun blast joy ton tons means hear enjoy enjoyed hope bet believe imagine must've"
+    " pretty bit cool neat kudos hug hugs special certainly course relate interesting thoughtful rad looking posted"
     " later bye thing"
 )
 """A sentence of three and more words that are all of these, or agree, tells how its speaker feels; one or two of them may answer."""
 _FEELING: Final = _AGREEING | _FELT
+_SET_PHRASES: Final = re.compile(
+    r"\bcan(?:'|\u2019)?t (?:wait|believe (?:it|this|that)|imagine|thank you enough)\b|\bcould(?:n't|n\u2019t| not) agree more\b|\bno (?:worries|problem|way|doubt)\b|\bdon(?:'|\u2019)?t worry\b"
+    r"|\boh no\b|\bnot (?:bad|at all)\b|\b(?:kind|sweet|lovely|nice|your) words\b|\bmeans? the world\b|\b(?:you|you guys|your) rock\b(?=[,!.]|$)|\brock on\b|\b(?:that|this) rocks\b|\b(?:so|very|stay) strong\b|^honey,|, honey(?=[!.]*$)",
+    re.IGNORECASE,
+)
+"""Courtesies whose words tell something elsewhere: "I can't hear.", "I enjoy rock."."""
+_TELLING: Final = re.compile(
+    r"\b(?:no|not|never|none|cannot|\w+n['\u2019]t)\b|\bthe \w+ ones?\b"
+    r"|\bi (?:like|love|want|prefer|enjoy) (?!(?:it|this|that|these|those|you|your|him|her|them|us|our|how|when|what|the|to|so|talk|hear|see)\b|\w+ing\b)\w",
+    re.IGNORECASE,
+)
+"""What denies, chooses or names a taste tells more than a feeling."""
 _FELT_WORDS: Final = 3
 _CALLED: Final = re.compile(
     r"(?<=\w), (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)"
     r"[A-Z][a-z]+(?=[!.]*$)|^(?:Hey|Hi|Yeah|Wow|Oh|Thanks),? [A-Z][a-z]+(?=[,!])"
 )
 """Who is spoken to, before or behind what is said."""
+_PLACE: Final = re.compile(r"(?<=\w )[A-Z][a-z]+, [A-Z][a-z]+")
+"""A town and its land: "Nice, France"."""
 _ORDERS: Final = re.compile(
     r"\b(?:always|never|must|every|only|please|should|don't (?!worry))\b|^(?:keep|make) (?:it|this|them|that)\b|^(?:be|use|write|say|speak|talk|sound) ",
     re.IGNORECASE,
@@ -91,7 +105,7 @@ def measure_substance(text: str) -> int:
 
     Of a script that is written without blanks, two letters count as a word.
     """
-    words = list_words(text) - _IDLE - _IDLE_ABROAD
+    words = list_words(_SET_PHRASES.sub("", text)) - _IDLE - _IDLE_ABROAD
     if words <= _AGREEING or _BARE_REQUEST.fullmatch(text) or _only_feels(text):
         return 0
     count = 0
@@ -107,8 +121,9 @@ def measure_substance(text: str) -> int:
 
 def _only_feels(text: str) -> bool:
     """Whether a sentence of several words says what its speaker feels, and to whom, and no more."""
-    words = list_words(_CALLED.sub("", text)) - _IDLE
-    return words <= _FEELING and len(text.split()) >= _FELT_WORDS and _ORDERS.search(text) is None
+    said = _SET_PHRASES.sub("", text if _PLACE.search(text) else _CALLED.sub("", text))
+    is_felt = list_words(said) - _IDLE <= _FEELING and len(text.split()) >= _FELT_WORDS
+    return is_felt and _ORDERS.search(text) is None and _TELLING.search(said) is None
 
 
 def count_words(text: str) -> int:

@@ -25,6 +25,8 @@ def measure(text: str) -> int:
         "When you've written a test, run it.",
         "When you have a question, ask me first.",
         "When you get an email from Carla, forward it to me.",
+        "When you get a new ticket, label it.",
+        "When you hit a merge conflict, ask me.",
     ],
 )
 def test_what_to_do_each_time_is_an_explicit_rule(text: str) -> None:
@@ -44,6 +46,10 @@ def test_what_to_do_each_time_is_an_explicit_rule(text: str) -> None:
         "When you find a new job, call me.",
         "When you see a shooting star, make a wish.",
         "When you have a baby, buy a good pram.",
+        "When you have a headache, take an aspirin.",
+        "When you get a puppy, send me pictures.",
+        "When you see a puppy, send me pictures.",
+        "When you get a promotion, send me a note.",
         "When you have finished the chapter, send me the word count.",
     ],
 )
@@ -57,6 +63,7 @@ def test_what_to_do_once_or_between_friends_is_no_rule(text: str) -> None:
     [
         "The user wants all dates in ISO form.",
         "The client wants a blue header.",
+        "The client wants to keep the blue header.",
         "Deadline: 3 May",
         "Deadline for the report: Friday.",
         "You can't use the red logo.",
@@ -71,6 +78,27 @@ def test_a_wish_of_the_client_a_deadline_and_a_ban_are_limits(text: str) -> None
 def test_what_only_looks_like_a_limit_binds_weakly(text: str) -> None:
     """The same words without a demand, a day or a thing are no limit."""
     assert measure(text) < 2
+
+
+@pytest.mark.parametrize("text", ["The user wants to pay.", "My landlord can't use his car."])
+def test_a_single_act_and_what_another_cannot_do_bind_nobody(text: str) -> None:
+    """What somebody wants to do once, and what another person is not able to do, are no limits."""
+    assert measure(text) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Metric, always metric.",
+        "English, always English.",
+        "Vegan, always vegan.",
+        "Euros, always euros.",
+        "Glass, always glass.",
+    ],
+)
+def test_an_echoed_form_stands(text: str) -> None:
+    """How something is to be, said twice over, is an instruction: only an echoed plural of things is none."""
+    assert measure(text) >= 1
 
 
 @pytest.mark.parametrize("text", ["Mugs, always mugs.", "My neighbour likes none."])

@@ -70,3 +70,64 @@ def test_words_of_grammar_take_no_matter_with_them(text: str, least: int) -> Non
 def test_a_value_tells_what_a_few_words_do(text: str) -> None:
     """A number, an address, a path, a name of code, and a clause of a script without blanks count as several words."""
     assert measure_substance(text) >= 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No nuts.",
+        "I hate jazz.",
+        "Feeling dizzy.",
+        "Love it rare.",
+        "Nice, France.",
+        "I'd love to go to Nice, France.",
+        "I can't hear.",
+        "I can\u2019t hear.",
+        "I can't help.",
+        "I can't see well.",
+        "I couldn't hear him.",
+        "I couldn't feel anything.",
+        "My man can't hear.",
+        "Definitely no honey.",
+        "No honey for me.",
+        "I love honey.",
+        "I enjoy rock.",
+        "I don't enjoy rock.",
+        "Sounds like rock.",
+        "Rock, of course.",
+        "I feel no joy.",
+        "I never feel proud.",
+        "Sure, no hugs.",
+        "No care, thanks.",
+        "I like sweet.",
+        "I want the cute one.",
+        "Strong and sweet.",
+        "Not spicy, please.",
+        "Never on Fridays.",
+        "Nothing sweet please.",
+        "I smoke.",
+        "Mild, please.",
+        "It's Friday.",
+    ],
+)
+def test_a_short_fact_is_no_feeling(text: str) -> None:
+    """A denial, a taste, a choice and the name of a thing tell something, also among words of feeling."""
+    assert measure_substance(text) > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can't wait to hear!",
+        "I can't believe it!",
+        "I couldn't agree more.",
+        "I can't thank you enough.",
+        "No worries, man.",
+        "Don't worry, man.",
+        "You rock, dude!",
+        "That means the world to me.",
+    ],
+)
+def test_a_set_phrase_is_a_courtesy(text: str) -> None:
+    """What denies or names a thing in its form alone tells nothing."""
+    assert measure_substance(text) == 0

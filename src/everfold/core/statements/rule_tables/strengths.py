@@ -67,9 +67,19 @@ _IDLE: Final = r"(?:really |even |ever |actually |just )*"
 _PASSING: Final = (
     r"(?:(?:free|spare|quiet|new|good|nice|better|little|few|decent) )*(?:second|sec|moment|minute|min|hour|day|evening|weekend|chance|opportunity|break|time|while|breather"
     r"|reply|answer|response|result|confirmation|job|girl|boy|man|woman|guy|girlfriend|boyfriend|partner|husband|wife|friend|house|flat|apartment|place|home|baby"
-    r"|kid|child|dog|cat|car|shooting star|rainbow)s?\b"
+    r"|kid|child|dog|cat|puppy|puppie|kitten|car|shooting star|rainbow|headache|fever|cold|doctor|dentist)s?\b"
 )
 """What one gets or finds once, or not for the work: who says so orders nothing that lasts."""
+_WORK: Final = (
+    r"(?:[\w-]+ ){0,3}?(?:orders?|errors?|warnings?|exceptions?|crash(?:es)?|failures?|bugs?|issues?|conflicts?|alerts?|tasks?|results?|steps?|tickets?|requests?|complaints?"
+    r"|quer(?:y|ies)|questions?|e?-?mails?|messages?|notifications?|invoices?|receipts?|refunds?|payments?|bookings?|reservations?|files?|folders?|documents?|reports?|drafts?|chapters?"
+    r"|sections?|paragraphs?|pages?|sentences?|scenes?|summar(?:y|ies)|translations?|articles?|sources?|citations?|links?|typos?|tests?|builds?|functions?|classes"
+    r"|methods?|modules?|scripts?|commits?|branch(?:es)?|merges?|reviews?|comments?|migrations?|releases?|deployments?|logs?|rows?|records?|entr(?:y|ies)|duplicates?|charts?"
+    r"|customers?|clients?|candidates?|applications?|contracts?)\b"
+)
+"""What an assistant works on."""
+_FORMS: Final = r"(?:euros|dollars|pounds|francs|tabs|spaces|semicolons|commas|quotes|bullets|tables|lists|numbers|hours|minutes|miles|kilometres|kilometers|meters|metres|\w*grams|litres|liters)\b"
+"""Plural words that say how something is written or counted."""
 
 STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
@@ -102,8 +112,9 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
         needles=", always |, never ",
-        pattern=r"^(?:oh,? |well,? )?(?P<thing>[\w'-]+), (?:always|never) (?P=thing)\b[.!]*$",
+        pattern=rf"^(?:oh,? |well,? )?(?!{_FORMS})(?P<thing>[\w'-]+(?<![su])s), (?:always|never) (?P=thing)\b[.!]*$",
         example="Mugs, always mugs.",
+        counter="Euros, always euros.",
     ),
     StrengthRule(
         strength=0,
@@ -167,9 +178,9 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         strength=3,
         cues="when:when_you whenever time:time_you",
         pattern=rf"^(?:and |so |but |also |please |listen,? )*(?:when(?:ever)?|every ?time|each time|any ?time) you(?:'ve| have)? (?:get|receive|see|notice|spot|hit|find|have|come across|run into|finish|finished|done with|completed?|written|read)"
-        rf" (?:an?|any|another|new|some) (?!{_PASSING}[^,;?]{{0,30}},)[^,;?]{{2,60}}, (?:please |always |never |then |just )*{{order}}\b(?! a wish\b)",
+        rf" (?:an?|any|another|new|some) (?!{_PASSING}[^,;?]{{0,30}},){_WORK}[^,;?]{{0,60}}, (?:please |always |never |then |just )*{{order}}\b",
         example="When you get a new order, print the slip.",
-        counter="When you get a minute, send me the list.",
+        counter="When you get a minute for the draft, send me the list.",
     ),
     StrengthRule(
         strength=0,
@@ -424,6 +435,12 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         counter="Don't you love this view.",
     ),
     StrengthRule(
+        strength=0,
+        kinds="constraint|remember|correction|preference|decision",
+        pattern=r"@(?:my|our|the) [\w'-]+(?: [\w'-]+)? (?:can't|cannot) (?:use|show|print|sell|send|publish|share|quote|touch|remove|delete|mention) (?:his|her|their)\b",
+        example="My landlord can't use his car.",
+    ),
+    StrengthRule(
         strength=2,
         kinds="constraint|remember|correction|preference|decision",
         pattern=r"@(?:you|the [\w'-]+(?: [\w'-]+){0,3}|my [\w'-]+(?: [\w'-]+)?|our [\w'-]+(?: [\w'-]+)?|every [\w'-]+|each [\w'-]+|all [\w'-]+(?: [\w'-]+)?|no [\w'-]+|nobody|dogs|guests) (?:must(?: not)?(?! have| be (?:so|nice|hard|great|tough|proud|fun|exciting))|mustn't|may not|may only|can only|cannot|can't (?:have|use|show|print|sell|send|publish|share|quote|touch|remove|delete|mention)|shall|has to|(?:have|need) to (?:be|stay)|needs to|should (?:not|only|stay)|shouldn't|(?:is|are) not (?:allowed|permitted|to)|(?:is|are) (?:forbidden|prohibited|off[- ]limits|taboo|a no-go|out of the question|not an option|required|mandatory|confidential))\b",
@@ -447,7 +464,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=2,
         cues="free forbids refuses insists consent wants:user_wants wants:client_wants wants:customer_wants without:want throughout:throughout keep:to_keep stay:to_stay free:free_of way:the_way_through any:without_any",
-        pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants(?! to (?:know|see|meet|talk|go|come|hear|visit|try|buy|thank)\b)|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
+        pattern=r"@my \w+ (?:forbids|refuses|insists|demands|expects|won't (?:allow|accept|let))\b|@(?:i|we) (?:want|need) (?:the|my|our|it|this|all|everything|every|each) [^;?]*\b(?:without|throughout|all the way through|to keep|to stay|free of|peanut free|no)\b|@should stay free of\b|@(?:the user|the client|the customer|my boss|our client) (?:wants(?! to (?!(?:keep|stay|remain|avoid|limit|use|always|never|only|be (?:called|addressed|asked|told|informed)|have (?:all|every|each|no))\b))|insists|demands|expects|refuses)\b|@(?:is|are) [^;?]* throughout\b",
         example="My landlord forbids candles.",
         counter="The client wants to meet us.",
     ),
