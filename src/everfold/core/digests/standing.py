@@ -100,7 +100,8 @@ def compose_standing_stepwise(
     as_of = as_of or max((line.said_at for line in lines), default=None)
     ranked = yield from _rank(lines, walked, objects, as_of)
     telling = [line for line in ranked if measure_substance(line.quote) or find_object(line, objects)]
-    dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if line not in telling])
+    told = {(line.seq, line.start) for line in telling}
+    dropped = (left_out or LeftOut()).plus([line.seq for line in ranked if (line.seq, line.start) not in told])
     is_short = estimate("\n".join(_FRAME)) * _FRAME_SHARE > cap_tokens
     block = _Block(telling, objects, dropped, estimate, _SHORT_FRAME if is_short else _FRAME)
     strong = block.fit((), [line for line in telling if is_strong(line)], cap_tokens)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 import everfold
 from everfold.core.compaction.certificate import check_forgotten
@@ -240,3 +241,22 @@ def test_a_rule_that_was_taken_back_does_not_stand() -> None:
         "Window seats are fine again.",
     )
     assert [line.seq for line in compose(lines).lines] == [4, 3, 2]
+
+
+class CountedLine(ExtractLine):
+    """A line that notes with what it is compared."""
+
+    compared: ClassVar[list[object]] = []
+    __hash__ = ExtractLine.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        self.compared.append(other)
+        return super().__eq__(other)
+
+
+def test_lines_that_tell_nothing_are_dropped_without_comparing_lines() -> None:
+    """What is dropped is told by its place: the lines are not compared with one another."""
+    lines = lines_of(*map(statement, range(40)), "Always do that.")
+    block = compose([CountedLine(*line) for line in lines], cap_tokens=4_000)
+    assert block.dropped.count == 1
+    assert len(CountedLine.compared) < len(lines)
