@@ -135,7 +135,7 @@ LAST: Final = f"(?:{_DATE}|{_HOLIDAY})"
 """What may close a range."""
 _WEEKDAY_NAME: Final = "|".join((*_DAY_NAMES, *_SHORT_DAY_NAMES))
 WEEKDAYS: Final = (
-    r"(?<!\w)(?:(?:from|between|von|du|de|da|van|с|this|coming) )*(?P<next>next |nächsten |kommenden |volgende )?"
+    r"(?<!\w)(?:(?:from|between|von|du|de|da|van|с) )*(?P<this>this |the coming |diesen |ce |este |questo |deze )?(?P<next>next |nächsten |kommenden |volgende )?"
     rf"(?P<first>{_WEEKDAY_NAME})(?: ?[-\u2013] ?| (?:to|until|till|through|and|bis|au|a|tot(?: en met)?|по) )(?P<last>{_WEEKDAY_NAME})\b(?! ?s\b)"
 )
 """A range of days of the week, which may be one of every week."""
@@ -200,9 +200,9 @@ def list_days(text: str, start: int, said: SaidOn) -> list[date]:
     ]
 
 
-def is_working_week(found: re.Match[str]) -> bool:
-    """Whether a match of `WEEKDAYS` goes from Monday to Thursday or Friday."""
-    return _DAYS[found["first"]] == 0 and _DAYS[found["last"]] in {3, 4}
+def is_of_one_week(found: re.Match[str]) -> bool:
+    """Whether a match of `WEEKDAYS` is of this or the next week by its own words."""
+    return found["this"] is not None or found["next"] is not None
 
 
 def read_weekdays(found: re.Match[str], said: SaidOn) -> date | None:

@@ -12,6 +12,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from everfold.core.text.end_days import AFTER_UNTIL, COUNT, PERIOD_END, UNIT, SaidOn, list_days, read_day, shift
+from everfold.core.text.end_subjects import LEAVERS, counts_down, leaves, names_one
 from everfold.core.text.patterns import compile_pattern
 
 
@@ -22,71 +23,67 @@ class EndVerb(NamedTuple):
         wording: A pattern, in lower case.
         example: A statement with it, said on Monday, 3 March 2031, that holds through 6 March.
         behind: What must stand behind the day.
+        leaver: Who leaves, for a verb of leaving: a pattern.
+        owner: What its subject must hold, where a verb of another language is written alike.
+        is_expiry: What it ends does not do so again each week or year.
     """
 
     wording: str
     example: str
     behind: str = ""
+    leaver: str = ""
+    owner: str = ""
+    is_expiry: bool = False
 
 
 END_VERBS: Final[tuple[EndVerb, ...]] = (
-    EndVerb("ends?", "My contract ends on 6 March."),
+    EndVerb("(?:ends|will end)", "My contract ends on 6 March."),
     EndVerb("is ending", "My contract is ending on 6 March."),
-    EndVerb("expires?", "My passport expires 2031-03-06."),
-    EndVerb("is expiring", "My passport is expiring on 6 March."),
-    EndVerb("runs? out", "My permit runs out in 3 days."),
-    EndVerb("lapses?", "My insurance lapses on Thursday."),
-    EndVerb("finish(?:es)?", "My course finishes on Thursday."),
+    EndVerb("(?:expires|will expire)", "My passport expires 2031-03-06.", is_expiry=True),
+    EndVerb("is expiring", "My passport is expiring on 6 March.", is_expiry=True),
+    EndVerb("(?:runs|will run) out", "My permit runs out in 3 days.", is_expiry=True),
+    EndVerb("(?:lapses|will lapse)", "My insurance lapses on Thursday.", is_expiry=True),
+    EndVerb("(?:finishes|will finish)", "My course finishes on Thursday."),
     EndVerb("is over", "My course is over on Thursday."),
-    EndVerb("leaves?", "My sister leaves on Thursday."),
-    EndVerb("is leaving", "My sister is leaving on Thursday."),
-    EndVerb("departs?", "My sister departs on Thursday."),
-    EndVerb("checks? out", "My guest checks out on Thursday."),
-    EndVerb("(?:go(?:es)? home|fl(?:y|ies) (?:home|back))", "My sister flies home on Thursday."),
-    EndVerb("ende[nt]+", "Mein Vertrag endet am 6. März."),
-    EndVerb("l(?:äuft|aufen)", "Mein Pass läuft in 3 Tagen ab.", " (?:ab|aus)\\b"),
-    EndVerb("reis(?:e|t|en)", "Meine Schwester reist am Donnerstag ab.", " ab\\b"),
+    EndVerb("leaves", "My sister leaves on Thursday.", leaver=LEAVERS["english_one"]),
+    EndVerb("leave", "I leave on Thursday.", leaver=LEAVERS["english_more"]),
+    EndVerb("is leaving", "My sister is leaving on Thursday.", leaver=LEAVERS["english_one"]),
+    EndVerb("departs", "My sister departs on Thursday.", leaver=LEAVERS["english_one"]),
+    EndVerb("checks out", "My guest checks out on Thursday.", leaver=LEAVERS["english_one"]),
+    EndVerb("flies (?:home|back)", "My sister flies home on Thursday.", leaver=LEAVERS["english_one"]),
+    EndVerb("endet", "Mein Vertrag endet am 6. März."),
+    EndVerb("läuft", "Mein Pass läuft in 3 Tagen ab.", " (?:ab|aus)\\b", is_expiry=True),
+    EndVerb("reis(?:e|t|en)", "Meine Schwester reist am Donnerstag ab.", " ab\\b", LEAVERS["german"]),
     EndVerb(
-        "fähr(?:t|en)", "Meine Schwester fährt am Donnerstag heim.", " (?:ab|heim|weg|wieder|zurück|nach hause)\\b"
+        "fähr(?:t|en)",
+        "Meine Schwester fährt am Donnerstag heim.",
+        " (?:ab|heim|weg|wieder|zurück|nach hause)\\b",
+        LEAVERS["german"],
     ),
     EndVerb("(?:se termine|prend fin|finit)", "Mon contrat se termine le 6 mars."),
-    EndVerb("(?:expire|s'achève)", "Mon passeport expire dans 3 jours."),
-    EndVerb("(?:re)?part", "Ma sœur part jeudi."),
+    EndVerb(
+        "(?:expire|s'achève)",
+        "Mon passeport expire dans 3 jours.",
+        owner=r"\b(?:mon|ma|notre|son|sa|ce|cette|le|la|l)\b",
+        is_expiry=True,
+    ),
+    EndVerb("(?:re)?part", "Ma sœur part jeudi.", leaver=LEAVERS["french"]),
     EndVerb("(?:termina|acaba|finaliza)", "Mi contrato termina el 6 de marzo."),
-    EndVerb("(?:caduca|vence|expira)", "Mi pasaporte caduca en 3 días."),
-    EndVerb("(?:se va|se marcha)", "Mi hermana se va el jueves."),
+    EndVerb("(?:caduca|vence|expira)", "Mi pasaporte caduca en 3 días.", is_expiry=True),
+    EndVerb("(?:se va|se marcha)", "Mi hermana se va el jueves.", leaver=LEAVERS["spanish"]),
     EndVerb("(?:finisce|si conclude)", "Il mio contratto finisce il 6 marzo."),
-    EndVerb("scade", "Il mio passaporto scade tra 3 giorni."),
-    EndVerb("(?:ri)?parte", "Mia sorella parte giovedì."),
+    EndVerb("scade", "Il mio passaporto scade tra 3 giorni.", is_expiry=True),
+    EndVerb("(?:ri)?parte", "Mia sorella parte giovedì.", leaver=LEAVERS["italian"]),
     EndVerb("eindigt", "Mijn contract eindigt op 6 maart."),
-    EndVerb("verloopt", "Mijn paspoort verloopt over 3 dagen."),
+    EndVerb("verloopt", "Mijn paspoort verloopt over 3 dagen.", is_expiry=True),
     EndVerb("loopt", "Mijn contract loopt op 6 maart af.", " af\\b"),
-    EndVerb("vertrekt", "Mijn zus vertrekt donderdag."),
-    EndVerb("(?:vai embora|parte)", "Minha irmã vai embora na quinta."),
+    EndVerb("vertrekt", "Mijn zus vertrekt donderdag.", leaver=LEAVERS["dutch"]),
+    EndVerb("(?:vai embora|parte)", "Minha irmã vai embora na quinta.", leaver=LEAVERS["portuguese"]),
     EndVerb("(?:заканчивается|кончается|истекает)", "Мой договор заканчивается 6 марта."),
 )
 END_VERB: Final = rf"(?<!\w)(?:{'|'.join(one.wording for one in END_VERBS)})(?!\w)"
-_BEHIND: Final = tuple((one.wording, one.behind) for one in END_VERBS if one.behind)
 _TO_DAY: Final = r" (?:(?:on|at|in|by|am|im|an|le|en|au|el|il|a|op|em|no|na)(?: the)?(?: end of| ende)? )?"
 _TO_COUNT: Final = rf" (?:in|within|dans|en|dentro de|tra|fra|over|em) (?:about )?{COUNT} {UNIT}\b"
-_RECURS: Final = (
-    r"\b(?:years?|seasons?|semesters?|weeks?|weekends?|months?|quarters?|days?|jahr|woche|année|semaine|año|semana|anno|settimana|jaar|week|ano|train|bus|ferry"
-    r"|zug|bahn|fähre|autobús|tren|treno|trein|trem)\b"
-)
-"""What ends or leaves again and again; of it no day is the last."""
-_MANY: Final = r"\b(?:tokens?|sessions?|links?|cookies?|caches?|entr(?:y|ies)|keys?|passwords?|codes?|invit\w+)\b"
-"""What has a lifetime: "the token expires in 3 days" tells how long each one lives."""
-
-
-def list_verb_ends(clause: str, said: SaidOn) -> Iterator[date]:
-    """The days on which a clause in lower case says that something ends, and those that it names behind them."""
-    for verb in compile_pattern(END_VERB).finditer(clause):
-        subject = clause[: verb.start()].strip()
-        if subject and compile_pattern(_RECURS).search(subject) is None:
-            found = _find_counted(clause, verb, said, subject) or _find_day(clause, verb, said)
-            if found is not None:
-                yield found.day
-                yield from list_days(clause, found.at, said)
 
 
 class _Found(NamedTuple):
@@ -94,14 +91,37 @@ class _Found(NamedTuple):
 
     day: date
     at: int
+    is_counted: bool
 
 
-def _find_counted(clause: str, verb: re.Match[str], said: SaidOn, subject: str) -> _Found | None:
+def list_verb_ends(clause: str, said: SaidOn) -> Iterator[date]:
+    """The days on which a clause in lower case says that one thing ends or somebody leaves, and those that it names behind them."""
+    for verb in compile_pattern(END_VERB).finditer(clause):
+        subject = clause[: verb.start()].strip(" ,:;")
+        found = _find_counted(clause, verb, said) or _find_day(clause, verb, said)
+        rows = (one for one in END_VERBS if compile_pattern(one.wording).fullmatch(verb[0]))
+        if found is not None and any(_fits(row, subject, clause, verb, found) for row in rows):
+            yield found.day
+            yield from list_days(clause, found.at, said)
+
+
+def _fits(row: EndVerb, subject: str, clause: str, verb: re.Match[str], found: _Found) -> bool:
+    """Whether a wording may be said of a subject and a day, with what must stand behind it."""
+    is_of_language = compile_pattern(row.owner).search(subject) is not None
+    if not is_of_language or compile_pattern(row.behind).match(clause, found.at) is None:
+        return False
+    if row.leaver:
+        return leaves(subject, row.leaver)
+    if found.is_counted:
+        return verb[0] != "is over" and counts_down(subject)
+    return names_one(subject, clause[verb.end() : found.at], is_expiry=row.is_expiry)
+
+
+def _find_counted(clause: str, verb: re.Match[str], said: SaidOn) -> _Found | None:
     """The day so many days behind a verb."""
     found = compile_pattern(_TO_COUNT).match(clause, verb.end())
-    if found is None or compile_pattern(_MANY).search(subject) is not None:
-        return None
-    return _place(clause, verb, found.end(), shift(said, found["count"], found["unit"]))
+    day = None if found is None else shift(said, found["count"], found["unit"])
+    return None if found is None or day is None else _Found(day, found.end(), is_counted=True)
 
 
 def _find_day(clause: str, verb: re.Match[str], said: SaidOn) -> _Found | None:
@@ -112,10 +132,5 @@ def _find_day(clause: str, verb: re.Match[str], said: SaidOn) -> _Found | None:
     found = compile_pattern(AFTER_UNTIL).match(clause, lead.end())
     if found is None and "end" in lead[0]:
         found = compile_pattern(PERIOD_END).match(clause, lead.end())
-    return None if found is None else _place(clause, verb, found.end(), read_day(found, said))
-
-
-def _place(clause: str, verb: re.Match[str], at: int, day: date | None) -> _Found | None:
-    """A day, where what the verb needs stands behind it."""
-    behind = next((more for wording, more in _BEHIND if compile_pattern(wording).fullmatch(verb[0])), "")
-    return None if day is None or compile_pattern(behind).match(clause, at) is None else _Found(day, at)
+    day = None if found is None else read_day(found, said)
+    return None if found is None or day is None else _Found(day, found.end(), is_counted=False)

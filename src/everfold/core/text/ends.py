@@ -9,6 +9,7 @@ Source: own rules; each language's examples are tried in `tests/unit/core/text/t
 """
 # ruff: noqa: RUF001  (letters of other scripts are what this is about)
 
+import re
 from collections.abc import Generator, Iterator
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
@@ -28,7 +29,7 @@ from everfold.core.text.end_days import (
     UNTIL,
     WEEKDAYS,
     SaidOn,
-    is_working_week,
+    is_of_one_week,
     list_days,
     read_day,
     read_moment,
@@ -67,21 +68,30 @@ _COUNTED: Final = (
     rf"\b(?:don't|do not) (?:disturb|call|contact|ring|ping|message|text|email|mail|phone|bother|visit|wake)\b.* for {COUNT} {UNIT}[.!]?$",
     _AWAY,
 )
-_AWAY_NOW: Final = (
-    r"\b(?:away|abroad|on (?:holiday|vacation|leave|a trip|the road|tour)|travell?ing|visiting|out of (?:office|town)|off sick|have (?:guests|visitors|company)|staying"
-    r"|will be|next|this|coming|urlaub|verreist|unterwegs|krank|zu besuch|nächsten|kommenden"
-    r"|en vacances|en congé|absente?|en déplacement|malade|de vacaciones|de viaje|fuera|enferm[oa]|in (?:vacanza|ferie|viaggio)|malat[oa]|vakantie|op reis|afwezig|ziek"
-    r"|de férias|em viagem|doente|в отпуске|в отъезде|болею)\b"
+_ON_LEAVE: Final = (
+    r"\b(?:(?:am|'m|are|'re|is|'s|will be|'ll be) (?:on (?:holiday|vacation|leave|a trip)|off sick)|(?:i|we)(?: will|'ll)? have (?:guests|visitors)|urlaub|verreist|krank"
+    r"|en vacances|en congé|(?:suis|est|sommes) malades?|de vacaciones|de viaje|est(?:oy|á|amos) enferm[oa]s?|in (?:vacanza|ferie|viaggio)|(?:sono|è) malat[oa]|vakantie|op reis|(?:ben|is) ziek"
+    r"|de férias|em viagem|est(?:ou|á) doente|в отпуске|в отъезде|болею)\b"
 )
-"""Beside it days of the week are those of one week."""
-_AT_PLACE: Final = r"\b(?:am|'m|are|'re|is) in (?!the\b|my\b|our\b|an?\b|class|school|office|court|bed|meetings?\b)"
-"""Beside it they are so too, unless they are a working week, which is spent at a place again and again."""
-_EACH_WEEK: Final = r"\b(?:weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro)\b"
+"""Beside it days of the week are those of one week; who is at a place, away or on the road may be so each week."""
+_EACH_WEEK: Final = r"\b(?:weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro|guest ?house|hotel|b&b|restaurant)\b"
+_SEVERAL: Final = ("few", "a few", "couple of", "a couple of", "paar", "ein paar")
+_SOME_DAYS: Final = r"\bthe next (?:couple of|few) "
 _ANY_DAY: Final = (
-    r"^(?=.*\b(?:if|when|whenever|once|after|wenn|falls|nachdem|quand|après|cuando|quando|dopo|wanneer|depois)\b)"
-    rf".*(?:{REST_OF_DAY.replace('?P<today>', '?:')}|\bthe next (?:couple of|few) )"
+    r"^(?=.*\b(?:if|when|whenever|once|after|wenn|falls|nachdem|quand|après|cuando|quando|dopo|wanneer|depois)\b|(?:an?|one|two|some|too) [^.,;]* and i\b)"
+    rf".*(?:{REST_OF_DAY.replace('?P<today>', '?:')}|{_SOME_DAYS})"
 )
 """What follows on something else follows on it each time."""
+_ORDER: Final = (
+    r"^(?:(?:and|but|so|please|bitte|also) )*(?:don't|do not|no|not|use|keep|stay|call|send|skip|mute|hold|cancel|book|answer|write|reply|leave|let|turn|put"
+    r"|kein\w*|nicht|ruf\w*|ne|n'\w+|pas|non|niet|geen|bel|não|nada|nenhum\w*)\b"
+)
+_BEING: Final = r"\b(?:i am|i'm|we are|we're|(?:i|we)(?: will|'ll| won't) be|ich bin|bin ich|wir sind|sind wir|(?:je|j'|nous) (?:ne )?(?:suis|sommes)|estoy|estamos|sono|siamo|ben|(?:wij|we) zijn|estou)\b"
+_EFFECT: Final = (
+    r"\b(?:gives|makes|keeps|leaves|ruins|causes|upsets|wakes|knocks|give|make) (?:me|us|him|her|them|you|people)\b"
+)
+_EACH_TIME: Final = r"\b(?:without|with|because|due to|thanks to|from|before|by|at \d\S*|mornings?|noon|lunch|breakfast|dinner|evenings?|nights?|but|then|never|always|often|ohne|mit|sans|avec|sin|con|senza|zonder|met|sem|com)\b"
+"""A cause or a part of the day, beside which the rest of the day and the days after are those of any day."""
 _HABIT: Final = r"\b(?:every|each|always on|usually|normally|yearly|annually|monthly|weekly|daily|jede\w*|chaque|toujours|cada|ogni|elke|tod[oa]s? (?:(?:os|as|los|las|o|a|el|la) )?(?:d[ií]as?|semanas?|mes\w*|años?|anos?|noches?|noites?|lunes|martes)|season|birthday|anniversary|geburtstag|anniversaire|cumpleaños|compleanno|verjaardag|aniversário|born)\b"
 _START: Final = (
     r"\b(?:from|since|starting|beginning|as of|effective|by|after|before|not|ab|seit|dès|depuis|desde|a partir de|da|dal|vanaf|sinds|von|guten|am|jeden|por la|de la|la)"
@@ -174,23 +184,41 @@ def _list_until(clause: str, said: SaidOn) -> Iterator[date | None]:
                 found = compile_pattern(PERIOD_END).match(clause, match.end())
             if found is not None:
                 yield read_day(found, said)
-    for pattern in (*_RANGES, REST, REST_OF_DAY):
+    for pattern in (*_RANGES, REST):
         if (found := compile_pattern(pattern).search(clause)) is not None:
             yield read_day(found, said)
-    for pattern in _COUNTED:
-        if (found := compile_pattern(pattern).search(clause)) is not None:
-            several = "few" if compile_pattern(_DAYS).fullmatch(found["unit"]) else "1"
-            yield shift(said, found["count"] or several, found["unit"])
+    found = compile_pattern(REST_OF_DAY).search(clause)
+    if found is not None and _is_said_of_now(clause, found):
+        yield read_day(found, said)
+    yield from _list_counted(clause, said)
     yield from list_verb_ends(clause, said)
 
 
+def _list_counted(clause: str, said: SaidOn) -> Iterator[date | None]:
+    """The ends so many days ahead, and the few days of what is told of now."""
+    for pattern in _COUNTED:
+        found = compile_pattern(pattern).search(clause)
+        if found is None or compile_pattern(_EFFECT).search(clause):
+            continue
+        if (found["count"] or "few") not in _SEVERAL or _is_said_of_now(clause, found):
+            several = "few" if compile_pattern(_DAYS).fullmatch(found["unit"]) else "1"
+            yield shift(said, found["count"] or several, found["unit"])
+
+
+def _is_said_of_now(clause: str, found: re.Match[str]) -> bool:
+    """Whether a clause is an order or tells how the speaker is, with no cause beside: anything else may be so on any day."""
+    beside = (clause[: found.start()] + clause[found.end() :]).strip(" ,.!?;:")
+    if compile_pattern(_EFFECT).search(beside) or compile_pattern(_EACH_TIME).search(beside):
+        return False
+    return any(compile_pattern(pattern).search(beside) for pattern in (_ORDER, _BEING))
+
+
 def _list_weekdays(clause: str, said: SaidOn) -> Iterator[date | None]:
-    """The ends of ranges of days of the week, where they are those of one week: beside a stay or an absence, and no other day."""
+    """The ends of ranges of days of the week, where they are those of one week: a leave, or "next Monday to Friday"."""
     found = compile_pattern(WEEKDAYS).search(clause)
     if found is None or compile_pattern(_EACH_WEEK).search(clause) or list_days(clause, found.end(), said):
         return
-    is_at_place = compile_pattern(_AT_PLACE).search(clause) is not None and not is_working_week(found)
-    if is_at_place or compile_pattern(_AWAY_NOW).search(clause):
+    if is_of_one_week(found) or compile_pattern(_ON_LEAVE).search(clause):
         yield read_weekdays(found, said)
 
 
