@@ -378,3 +378,14 @@ async def test_an_overflow_is_dreamed_of_at_once(url: str) -> None:
         texts = {item.statement for item in await memory.items() if item.id in dream.items}
         assert texts == {"Remember: my locker is 12."}
         assert (await session.verify()).is_sound
+
+
+async def test_what_is_no_longer_so_of_something_else_stops_nothing() -> None:
+    """A session and a memory go on after a denied value of one attribute follows a statement of another."""
+    told = ("I no longer work at Acme, I work at Bolt now.", "I am no longer vegetarian.", "I no longer live in Rome.")
+    async with everfold.open("memory://") as engine:
+        session, memory = await engine.session(limit=4_000), await engine.memory()
+        for text in told:
+            await session.append({"role": "user", "content": text})
+            await memory.add(text)
+        assert (await session.window()).entries
