@@ -26,6 +26,8 @@ _ONCE: Final = (
     r"|vandaag|hoje|amanhã|сегодня|завтра|end|ende|fin|fine)\b"
 )
 """A day of one week or year; "on Friday" and "in June" may be each one."""
+_EACH_YEAR: Final = r"^ (?:in|im|en|em|a|à) [^\W\d]+$"
+"""A month without a day: storks leave in it, too."""
 LEAVERS: Final = {
     "english_one": r"(?:he|she|(?:my|our|his|her|their) [\w-]+)(?: also| only| already)?",
     "english_more": r"(?:i|we|you|they|(?:my|our|his|her|their) [\w-]+s|(?:(?:i|we|you|they|he|she|(?:my|our|his|her) [\w-]+) will|(?:i|we|you|they|he|she)'ll))(?: also| only| already)?",
@@ -48,7 +50,7 @@ _RECURS: Final = (
 )
 """What ends or leaves again and again; of it no day is the last."""
 _MANY: Final = (
-    r"\b(?:this|diese\w*|cette|tokens?|sessions?|links?|cookies?|caches?|entr(?:y|ies)|keys?|passwords?|codes?|invit\w+|carts?|backups?|logs?|data|batter\w+|charge|phone|laptop|watch|tank|gas|fuel|jars?)\b"
+    r"\b(?:this|his|her|their|our free|diese\w*|cette|tokens?|sessions?|links?|cookies?|caches?|entr(?:y|ies)|keys?|passwords?|codes?|invit\w+|carts?|backups?|logs?|data|batter\w+|charge|phone|laptop|watch|tank|gas|fuel|jars?)\b"
     r"|\bour (?:[\w-]+ )*(?:trial|offer|coupon|voucher|discount|quote|certificate|window|guarantee|warranty)\b"
 )
 """What has a lifetime: "the token expires in 3 days" tells how long each one lives."""
@@ -70,8 +72,10 @@ def counts_down(subject: str) -> bool:
     return _is_owned(subject) and not is_many
 
 
-def leaves(subject: str, leaver: str) -> bool:
-    """Whether a subject is somebody who may leave, in the language of the verb."""
+def leaves(subject: str, leaver: str, day: str) -> bool:
+    """Whether a subject is somebody who may leave, in the language of the verb, on a day that is no month of every year."""
+    if compile_pattern(_EACH_YEAR).match(day) is not None:
+        return False
     has_leaver = compile_pattern(rf"^(?:(?:{_JOINS}),? )*(?:{leaver})$").match(subject) is not None
     return has_leaver and compile_pattern(_RECURS).search(subject) is None
 

@@ -110,11 +110,12 @@ def _fits(row: EndVerb, subject: str, clause: str, verb: re.Match[str], found: _
     is_of_language = compile_pattern(row.owner).search(subject) is not None
     if not is_of_language or compile_pattern(row.behind).match(clause, found.at) is None:
         return False
+    day = clause[verb.end() : found.at]
     if row.leaver:
-        return leaves(subject, row.leaver)
+        return leaves(subject, row.leaver, day)
     if found.is_counted:
         return verb[0] != "is over" and counts_down(subject)
-    return names_one(subject, clause[verb.end() : found.at], is_expiry=row.is_expiry)
+    return names_one(subject, day, is_expiry=row.is_expiry)
 
 
 def _find_counted(clause: str, verb: re.Match[str], said: SaidOn) -> _Found | None:

@@ -74,7 +74,7 @@ _ON_LEAVE: Final = (
     r"|de férias|em viagem|est(?:ou|á) doente|в отпуске|в отъезде|болею)\b"
 )
 """Beside it days of the week are those of one week; who is at a place, away or on the road may be so each week."""
-_EACH_WEEK: Final = r"\b(?:weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro|guest ?house|hotel|b&b|restaurant)\b"
+_EACH_WEEK: Final = r"\b(?:(?:most|some|all|many) weeks|weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro|guest ?house|hotel|b&b|restaurant)\b"
 _SEVERAL: Final = ("few", "a few", "couple of", "a couple of", "paar", "ein paar")
 _SOME_DAYS: Final = r"\bthe next (?:couple of|few) "
 _ANY_DAY: Final = (
