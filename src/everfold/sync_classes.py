@@ -1851,6 +1851,10 @@ class SyncLeaseStore(Blocking[LeaseStore]):
         """Have a lease for so long from now on; False where the holder has it no more."""
         return self._call(self._wrapped.renew_lease, name, holder=holder, secs=secs)
 
+    def find_holder(self, name: LeaseName) -> str | None:
+        """The holder of a lease, by the store's time; None where it is free or has expired. Changes nothing."""
+        return self._call(self._wrapped.find_holder, name)
+
     def release_lease(self, name: LeaseName, *, holder: str) -> None:
         """Give a lease back; nothing happens where the holder has it no more."""
         self._call(self._wrapped.release_lease, name, holder=holder)

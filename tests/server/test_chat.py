@@ -19,7 +19,6 @@ from tests.support.sizes import some
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.observation.events import Recovered
-from everfold.core.primitives.ids import SessionId, UserId
 from everfold.ports.leases import LeaseName
 
 pytestmark = pytest.mark.anyio
@@ -90,6 +89,12 @@ async def read_log(client: httpx2.AsyncClient, session_id: str) -> list[tuple[st
     """What a session's log says."""
     answer = await client.get(f"/api/sessions/{session_id}/messages")
     return [(message["role"], message["text"]) for message in answer.json()["messages"]]
+
+
+async def name_lease(talk: Talking, session_id: str) -> LeaseName:
+    """The lease of the answers in a session."""
+    record = (await talk.served.runtime.engine.session(id=session_id)).record
+    return LeaseName(user_id=record.user_id, work="answer", about=record.id)
 
 
 async def test_an_answer_streams_and_is_stored(tmp_path: Path) -> None:
@@ -164,13 +169,37 @@ async def test_a_stop_at_another_server_of_a_file_says_where_to_ask(tmp_path: Pa
         assert stopped.json() == {"stopped": False}
 
 
+async def test_stops_at_once_find_that_nothing_runs(tmp_path: Path) -> None:
+    """However many stops come at the same moment, each tells that no answer runs, and none takes another for one."""
+    async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("done"))["session_id"]
+        await wait_until(lambda: not talk.served.runtime.chats._talks)
+        stops = [client.post(f"{CHAT}/stop", json={"session_id": session_id}) for _ in range(8)]
+        assert [stopped.json() for stopped in await asyncio.gather(*stops)] == [{"stopped": False}] * 8
+
+
+async def test_a_stop_takes_no_lease(tmp_path: Path) -> None:
+    """An answer whose server was paused, so that its lease has run out, has it again though a stop came in between."""
+    async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:
+        async with asking(client) as stream:
+            session_id = (await stream.until("done"))["session_id"]
+        await wait_until(lambda: not talk.served.runtime.chats._talks)
+        leases = talk.served.runtime.engine.admin.leases
+        name = await name_lease(talk, session_id)
+        assert await leases.claim_lease(name, holder="ans_paused", secs=-1.0)
+        stopped = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert (stopped.status_code, stopped.json()) == (200, {"stopped": False})
+        assert await leases.renew_lease(name, holder="ans_paused", secs=1.0)
+
+
 async def test_what_a_dead_server_has_left_is_waited_for(tmp_path: Path) -> None:
     """An answer that nobody gives any more, but whose lease has not run out, holds up the next one and does not refuse it."""
     async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:
         async with asking(client) as stream:
             session_id = (await stream.until("said"))["session_id"]
             await stream.until("done")
-        name = LeaseName(user_id=UserId("default"), work="answer", about=SessionId(session_id))
+        name = await name_lease(talk, session_id)
         assert await talk.served.runtime.engine.admin.leases.claim_lease(name, holder="ans_gone", secs=1.0)
         async with asking(client, message="And now?") as stream:
             assert (await stream.all())[-1][0] == "done"

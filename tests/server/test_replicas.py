@@ -80,6 +80,20 @@ async def next_of(stream: Stream, kind: str) -> dict[str, object]:
     raise AssertionError(f"the stream ended without {kind}")
 
 
+def write_agent(folder: Path, *, words_count: int) -> Mapping[str, object]:
+    """An agent whose answers have so many words, of which each takes a twentieth of a second."""
+    script = folder / "script.jsonl"
+    script.write_text(json.dumps({"text": "berth " * words_count, "word_secs": 0.05}) + "\n", "utf-8")
+    return {"guide": {"model": f"script:{script}", "context_limit": 8000}}
+
+
+async def wait_until_told(url: str) -> None:
+    """Wait until a server has told of a stop, read or not."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        query = "SELECT FROM told WHERE convert_from(content, 'UTF8') LIKE '%\"stop\"%'"
+        await wait_until(lambda: bool(connection.execute(query).fetchall()))
+
+
 async def stop(server: Server, session_id: str) -> tuple[int, dict[str, object]]:
     """The status and the body of a stop of an answer at a server."""
     answer = await server.client.post(f"{CHAT}/stop", json={"session_id": session_id})
@@ -109,10 +123,7 @@ async def test_an_answer_is_stopped_at_any_server(
 ) -> None:
     """A stop that reaches another server stops the answer, whose text so far is stored; afterwards nothing runs."""
     monkeypatch.chdir(tmp_path)
-    script = tmp_path / "script.jsonl"
-    script.write_text(json.dumps({"text": "Berth seven is free. " * 2_000, "word_secs": 0.05}) + "\n", "utf-8")
-    agents = {"guide": {"model": f"script:{script}", "context_limit": 8000}}
-    async with serving(database_url, {**INLINE, "agents": agents}) as both:
+    async with serving(database_url, {**INLINE, "agents": write_agent(tmp_path, words_count=8_000)}) as both:
         asked = {"user": "default", "message": "Which berth is free?"}
         async with streaming(both.one.client, "POST", CHAT, asked) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
@@ -122,6 +133,42 @@ async def test_an_answer_is_stopped_at_any_server(
         assert await stop(both.other, session_id) == (200, {"stopped": False})
         shown = (await both.other.client.get(f"/api/sessions/{session_id}/messages")).json()
         assert shown["messages"][-1]["text"].endswith(INTERRUPTED_MARK)
+
+
+async def test_a_late_stop_spares_a_later_answer(
+    database_url: str, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stop that arrives once its answer has ended, since a transaction held it up, stops no other answer."""
+    monkeypatch.chdir(tmp_path)
+    asked = {"user": "default", "message": "Which berth is free?"}
+    async with serving(database_url, {**INLINE, "agents": write_agent(tmp_path, words_count=80)}) as both:
+        with psycopg.connect(server_url) as open_one:
+            async with streaming(both.one.client, "POST", CHAT, asked) as stream:
+                session_id = (await stream.until("text_delta"))["session_id"]
+                open_one.execute("SELECT pg_current_xact_id()")
+                elsewhere = asyncio.create_task(stop(both.other, session_id))
+                await wait_until_told(database_url)
+                await stop(both.one, session_id)
+                await stream.until("done")
+            assert await elsewhere == (200, {"stopped": True})
+            answering = streaming(both.one.client, "POST", CHAT, {**asked, "session_id": session_id})
+            async with streaming(both.one.client, "GET", "/api/stream") as told, answering as stream:
+                await told.opened()
+                await stream.until("text_delta")
+                other = await both.other.runtime.engine.session(user="default", limit=4000)
+                await other.append({"role": "user", "content": "Berth 7."})
+                open_one.rollback()
+                while (await next_of(told, "messages_appended"))["session_id"] != other.id:
+                    pass
+                assert "stopped" not in [name for name, _ in await stream.all()]
+
+
+async def test_stops_at_once_find_that_nothing_runs(both: Both) -> None:
+    """However many stops come at the same moment, each tells that no answer runs, and none takes another for one."""
+    session = await both.one.runtime.engine.session(user="default", agent="guide")
+    await session.append({"role": "user", "content": "Which berth is free?"})
+    servers = [both.one, both.other] * 4
+    assert await asyncio.gather(*(stop(one, session.id) for one in servers)) == [(200, {"stopped": False})] * 8
 
 
 async def test_a_stop_that_has_no_effect_is_refused(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:

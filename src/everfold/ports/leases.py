@@ -41,6 +41,10 @@ class LeaseStore(Protocol):
         """Have a lease for so long from now on; False where the holder has it no more."""
         ...
 
+    async def find_holder(self, name: LeaseName) -> str | None:
+        """The holder of a lease, by the store's time; None where it is free or has expired. Changes nothing."""
+        ...
+
     async def release_lease(self, name: LeaseName, *, holder: str) -> None:
         """Give a lease back; nothing happens where the holder has it no more."""
         ...

@@ -106,7 +106,7 @@ class Chats:
             self._require_rest(chat.session.id)
             leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
             events = _answer(chat, question.text, leases)
-            talk = Talk(chat=chat, first_id=chat.session.id, events=events)
+            talk = Talk(chat=chat, holder=leases.holder, first_id=chat.session.id, events=events)
             self._talks.append(talk)
             held.callback(self._talks.remove, talk)
             await leases.wait_for(talk.first_id)
@@ -122,6 +122,10 @@ class Chats:
         """Stop the running answer of a session at this server; False where none runs here."""
         talk = self._find(session_id)
         return talk is not None and talk.chat.stop()
+
+    def stop_holder(self, holder: str) -> bool:
+        """Stop the running answer of a lease's holder; False where this server gives none."""
+        return any(talk.chat.stop() for talk in self._talks if talk.holder == holder)
 
     def holds(self, session_id: str) -> bool:
         """Whether this server has a session for an answer, from before it begins until it has ended."""
@@ -200,12 +204,14 @@ class Talk:
 
     Attributes:
         chat: Gives it.
+        holder: Has the lease of its session.
         first_id: The session in which it begins.
         events: What happens until it is there; they raise as `Chat.send`.
         is_held: Whether it has its session for itself.
     """
 
     chat: "Chat"
+    holder: str
     first_id: str
     events: AsyncGenerator[ChatEvent]
     is_held: bool = False

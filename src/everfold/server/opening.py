@@ -71,7 +71,7 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         runtime.replicas,
         limiter=runtime.limiter,
         take_settings=runtime.take_shared,
-        stop=runtime.chats.stop,
+        stop=runtime.chats.stop_holder,
         on_error=partial(tell_failed_work, stream),
     )
     relaying = asyncio.create_task(runtime.relay.run(), name="everfold relay")

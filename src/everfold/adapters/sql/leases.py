@@ -1,8 +1,10 @@
 """Leases in SQL, by the time of the database. Each function is one call of the port, inside the store's transaction."""
 
+from typing import cast
+
 from everfold.adapters.sql.codec import to_duration
 from everfold.adapters.sql.database import Database, SqlValue
-from everfold.adapters.sql.owners import get_user_key
+from everfold.adapters.sql.owners import find_user_key, get_user_key
 from everfold.ports.leases import LeaseName
 
 
@@ -14,6 +16,13 @@ def claim_lease(database: Database, name: LeaseName, *, holder: str, secs: float
 def renew_lease(database: Database, name: LeaseName, *, holder: str, secs: float) -> bool:
     """See `LeaseStore.renew_lease`."""
     return _run(database, "renew_lease", name, holder=holder, duration=to_duration(secs)) > 0
+
+
+def find_holder(database: Database, name: LeaseName) -> str | None:
+    """See `LeaseStore.find_holder`."""
+    user_key = find_user_key(database, name.user_id)
+    row = database.row("find_holder", user_key=user_key, work=name.work, about=name.about)
+    return None if row is None else cast("str", row[0])
 
 
 def release_lease(database: Database, name: LeaseName, *, holder: str) -> None:

@@ -96,6 +96,7 @@ class SqlLog(Connections):
 
     claim_lease = writes_lightly(leases.claim_lease)
     renew_lease = writes_lightly(leases.renew_lease)
+    find_holder = reads(leases.find_holder)
     release_lease = writes_lightly(leases.release_lease)
 
     # --- history

@@ -55,7 +55,7 @@ class Relay:
         replicas: The others.
         limiter: Holds API keys to their rate; None where there is no bound.
         take_settings: Has this process go by the shared settings as they are now; does nothing where they are the same.
-        stop: Stops the answer of a session by its id, where this process gives one.
+        stop: Stops the answer that has this holder's lease, where this process gives it.
         on_error: Told of settings that cannot be taken, when that begins and when the reason changes.
     """
 
@@ -87,9 +87,9 @@ class Relay:
         """Have all others read the shared settings."""
         await self._replicas.tell([_write(SETTINGS_CHANGED)])
 
-    async def tell_stop(self, session_id: str) -> None:
-        """Have the process that answers in a session stop."""
-        await self._replicas.tell([_write(STOP, session_id=session_id)])
+    async def tell_stop(self, holder: str) -> None:
+        """Have the process stop that gives the answer of a lease's holder. A later answer has another holder."""
+        await self._replicas.tell([_write(STOP, holder=holder)])
 
     async def _tell_forever(self) -> None:
         dropped_count = 0
@@ -137,8 +137,8 @@ class Relay:
                         self._limiter.spend(ApiKeyId(key_id), count)
             case {"kind": "settings_changed"}:
                 self._looks_at = 0.0
-            case {"kind": "stop", "session_id": str(session_id)}:
-                self._stop(session_id)
+            case {"kind": "stop", "holder": str(holder)}:
+                self._stop(holder)
             case _:
                 event = find_event(value)
                 if event is not None:

@@ -43,6 +43,19 @@ class LeaseContract:
         assert not await store.claim_lease(name, holder="one", secs=LEASE_SECS)
         assert await store.renew_lease(name, holder="two", secs=LEASE_SECS)
 
+    async def test_the_holder_of_a_lease_is_found(self, store: Store) -> None:
+        """A lease that is free or has run out has no holder; looking takes nothing from one that may still be renewed."""
+        name = NAMES[0]
+        assert await store.find_holder(name) is None
+        assert await store.claim_lease(name, holder="one", secs=LEASE_SECS)
+        assert [await store.find_holder(one) for one in NAMES[:2]] == ["one", None]
+        assert await store.renew_lease(name, holder="one", secs=RUN_OUT_SECS)
+        assert await store.find_holder(name) is None
+        assert await store.renew_lease(name, holder="one", secs=LEASE_SECS)
+        assert await store.find_holder(name) == "one"
+        await store.release_lease(name, holder="one")
+        assert await store.find_holder(name) is None
+
     @pytest.mark.parametrize(("first", "renewed", "is_free"), [(-60.0, 180.0, False), (180.0, -60.0, True)])
     async def test_a_renewed_lease_lasts_from_then_on(
         self, store: Store, first: float, renewed: float, *, is_free: bool

@@ -9,6 +9,10 @@ WHERE leases.lease_until < now_micros();
 UPDATE leases SET lease_until = now_micros() + :duration
 WHERE user_key = :user_key AND work = :work AND about = :about AND holder = :holder;
 
+-- name: find_holder
+SELECT holder FROM leases
+WHERE user_key = :user_key AND work = :work AND about = :about AND lease_until >= now_micros();
+
 -- name: release_lease
 DELETE FROM leases WHERE user_key = :user_key AND work = :work AND about = :about AND holder = :holder;
 
