@@ -1205,7 +1205,7 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self._wrapped.release, item_id, expected_revision=expected_revision, actor=actor)
 
     def item(self, item_id: str) -> list[Item]:
-        """Return every revision of an item, oldest first; the last one is current.
+        """Return every revision of an item, oldest first; the last one is current, "expired" where its end is past.
 
         Raises:
             NotFoundError: this user has no such item, or it is another agent's.
