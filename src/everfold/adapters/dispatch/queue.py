@@ -10,6 +10,7 @@ Source: docs/adr/0036-workers.md; Procrastinate's documentation of locks, queuei
 """
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -61,6 +62,10 @@ moment at its beginning and its end."""
 LOOK_SECS: Final = 1.0
 """How often a worker looks for a job that it was not notified of: one that waited for another of its session, or that is
 done again. Source: own choice; one query on an index, where Procrastinate's own default is 5 seconds."""
+
+FINISH_SECS: Final = 60.0
+"""For how long the end of a job is written again while another transaction holds the table. Source: own choice; many times
+the limit of one statement, and a job that has ended is not done again for a change of the table."""
 
 _MIGRATIONS: Final = "procrastinate.sql.migrations"
 _DONE_TABLE: Final = "CREATE TABLE everfold_migrations (name TEXT PRIMARY KEY)"
@@ -188,16 +193,17 @@ class JobQueue:
             for worker_id in self._manager.worker_ids
             for job in await self._manager.list_jobs_async(status="doing", worker_id=worker_id)
         ]
-        idle = {job.id for job in owned if job.id is not None} - self._running
+        idle = {job.id for job in owned if job.id is not None} - self._running - self._manager.finishing
         lost = [job for job in owned if job.id in idle & self._lost]
         self._lost = idle
         return lost
 
     async def _retry(self, job: QueuedJob) -> None:
-        """Have a job wait again; one of its name that waits already does its work as well."""
+        """Have a job wait again, unless it has ended; one of its name that waits already does its work as well."""
         manager = self._app.job_manager
         try:
-            await manager.retry_job(job)
+            with _passing_over_ended():
+                await manager.retry_job(job)
         except exceptions.UniqueViolation:
             await manager.finish_job(job, status=Status.FAILED, delete_job=True)
 
@@ -230,12 +236,19 @@ class JobQueue:
 
 
 class _Manager(JobManager):
-    """Procrastinate's jobs, and the workers of this process."""
+    """Procrastinate's jobs, and the workers of this process.
+
+    Attributes:
+        worker_ids: All that this process has had.
+        is_registered: Whether the database knows one of them.
+        finishing: The jobs that have ended and whose end is being written.
+    """
 
     def __init__(self, connector: BaseConnector) -> None:
         super().__init__(connector)
         self.worker_ids: set[int] = set()
         self.is_registered = False
+        self.finishing: set[int | None] = set()
 
     async def register_worker(self) -> int:
         """As there."""
@@ -245,12 +258,35 @@ class _Manager(JobManager):
         return worker_id
 
     async def finish_job(self, job: QueuedJob, status: Status, delete_job: bool) -> None:  # noqa: FBT001 - as there
-        """As there; the job may be gone, where another worker took this one for dead and has done it again."""
+        """As there; a locked table is waited for. The job may be gone, if another worker took this one for dead."""
+        ends_at = time.monotonic() + FINISH_SECS
+        self.finishing.add(job.id)
+        try:
+            with _passing_over_ended():
+                while not await self._has_finished(job, status, delete_job, ends_at):  # noqa: ASYNC110 - nothing tells of it
+                    await asyncio.sleep(LOOK_SECS)
+        finally:
+            self.finishing.discard(job.id)
+
+    async def _has_finished(self, job: QueuedJob, status: Status, delete_job: bool, ends_at: float) -> bool:  # noqa: FBT001
+        """Write the end of a job; False where another transaction held the table for too long."""
         try:
             await super().finish_job(job, status, delete_job)
         except exceptions.ConnectorException as error:
-            if not isinstance(error.__cause__, RaiseException):
+            if time.monotonic() > ends_at or not isinstance(error.__cause__, LockNotAvailable | QueryCanceled):
                 raise
+            return False
+        return True
+
+
+@contextmanager
+def _passing_over_ended() -> Iterator[None]:
+    """Within it, a job that is changed and has ended meanwhile is no error: the queue refuses such a change."""
+    try:
+        yield
+    except exceptions.ConnectorException as error:
+        if not isinstance(error.__cause__, RaiseException):
+            raise
 
 
 class _WhatWasStopped(BaseRetryStrategy):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import psycopg
 import pytest
+from procrastinate.jobs import Status
 from tests.support.waiting import SECS, until
 
 from everfold.adapters.dispatch.queue import QUEUED, SCHEMA, JobQueue, open_queue
@@ -333,3 +334,38 @@ async def test_a_locked_table_is_not_waited_for_without_end(
         assert await queue.count() == {"todo": 1, "doing": 0}
     finally:
         await queue.close()
+
+
+async def test_a_job_that_ends_while_its_table_is_locked_is_done_once(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a job is written once the table is free again, though that takes longer than one statement may."""
+    monkeypatch.setattr("everfold.adapters.postgres.connections.OPTIONS", "-c lock_timeout=50")
+    done: list[Job] = []
+    failed: list[str] = []
+    queue = await open_queue(database_url, on_error=lambda name, error: failed.append(f"{name}: {error}"))
+    with psycopg.connect(database_url) as connection:
+
+        async def do(job: Job) -> None:
+            done.append(job)
+            connection.execute(f"LOCK TABLE {SCHEMA}.procrastinate_jobs IN EXCLUSIVE MODE")
+
+        try:
+            await queue.defer(WakeSession(session_id=ONE))
+            async with working(queue, do):
+                await until(lambda: bool(done))
+                await asyncio.sleep(5 * HEARTBEAT_SECS)
+                connection.rollback()
+                await wait_until_empty(queue)
+        finally:
+            await queue.close()
+    assert (done, [told for told in failed if "hold locks" not in told]) == ([WakeSession(session_id=ONE)], [])
+
+
+async def test_a_job_that_ended_while_it_was_rescued_is_no_error(queue: JobQueue) -> None:
+    """A job that is gone when it is to be done again has been done."""
+    await queue.defer(WakeSession(session_id=ONE))
+    [job] = await queue._manager.list_jobs_async()
+    await queue._manager.finish_job(job, Status.SUCCEEDED, delete_job=True)
+    await queue._retry(job)
+    assert await queue.count() == {"todo": 0, "doing": 0}
