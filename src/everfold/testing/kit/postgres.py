@@ -43,13 +43,18 @@ def running_postgres(
 ) -> Iterator[PostgresServer]:
     """Start a PostgreSQL with an empty database; stop and delete it at the end. It takes a few seconds.
 
+    A process that is killed, by SIGKILL or by a SIGTERM that it does not handle, leaves the server running, and its folder.
+
     Args:
         folder: Where its files are kept meanwhile, in a folder of their own; the system's temporary folder when left out.
         settings: Parameters of PostgreSQL by name, such as `{"fsync": "off"}`.
 
     Raises:
-        InvalidInputError: the wheel, or the driver of PostgreSQL, is not installed.
+        InvalidInputError: the wheel, or the driver of PostgreSQL, is not installed; there is no such folder; or PostgreSQL
+            refuses a parameter.
     """
+    if folder is not None and not Path(folder).is_dir():
+        raise InvalidInputError(f"folder {os.fspath(folder)!r} for a PostgreSQL does not exist; make it first")
     start = _find_starter()
     with tempfile.TemporaryDirectory(prefix="everfold-postgres-", dir=folder, ignore_cleanup_errors=True) as made:
         data_path = Path(made) / "data"
@@ -95,7 +100,11 @@ def _set_all(url: str, settings: Mapping[str, str]) -> bool:
 
     with psycopg.connect(url, autocommit=True) as connection:
         for name, value in settings.items():
-            connection.execute(SQL("ALTER SYSTEM SET {} = {}").format(Identifier(name), Literal(value)))
+            try:
+                connection.execute(SQL("ALTER SYSTEM SET {} = {}").format(Identifier(name), Literal(value)))
+            except psycopg.Error as error:
+                text = f"PostgreSQL refuses the setting {name!r}: {error.diag.message_primary}"
+                raise InvalidInputError(text) from error
         connection.execute("SELECT pg_reload_conf()")
         query = "SELECT FROM pg_settings WHERE name = ANY(%s) AND context = 'postmaster'"
         return bool(connection.execute(query, [list(settings)]).fetchall())
