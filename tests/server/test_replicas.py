@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -297,8 +298,23 @@ async def test_a_reader_that_waits_is_let_go_at_the_end(database_url: str) -> No
     replicas = PostgresReplicas(database_url)
     assert await replicas.hear(wait_secs=0) == []
     hearing = asyncio.create_task(replicas.hear(wait_secs=3_600))
-    await asyncio.sleep(0)  # it waits now
+    await asyncio.sleep(0)  # it waits now, or is about to
     await replicas.close()
+    assert await hearing == []
+
+
+async def test_a_reader_that_closing_overtakes_hears_nothing(database_url: str) -> None:
+    """A call whose thread was busy until all was closed ends as one that waited."""
+    replicas = PostgresReplicas(database_url)
+    begun, may_end = threading.Event(), threading.Event()
+    busy = asyncio.create_task(replicas._reading.call(lambda _: (begun.set(), may_end.wait())))
+    await asyncio.to_thread(begun.wait)
+    hearing = asyncio.create_task(replicas.hear(wait_secs=3_600))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(replicas.close())
+    await asyncio.sleep(0)
+    may_end.set()
+    await asyncio.gather(busy, closing)
     assert await hearing == []
 
 
