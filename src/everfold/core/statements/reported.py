@@ -53,7 +53,14 @@ _URGING: Final = list_word_set(
 _PROPOSING: Final = list_word_set(
     "added emphasized emphasised mentioned noted ordered quoted recommended reported requested suggested proposed confirmed declared"
 )
-"""Verbs that things have behind them too, "Rule added: ..." and "Format requested: ...": they count behind words for persons."""
+"""Verbs that things have behind them too, "Rule added: ..." and "Format requested: ...": they count behind words for persons,
+and behind one word alone that is no thing: "Anna suggested: ..."."""
+_THINGS: Final = list_word_set(
+    "rule format change note request setting allergy address limit thing price option feature fix style language tone budget deadline size topic"
+    " one item approach method solution constraint condition requirement preference exception point time date place route plan step task update"
+    " correction detail info information deal goal design colour color name number value amount order booking appointment reminder test bug issue"
+    " problem section page file line word phrase title field column key flag parameter policy answer reply question idea issue choice version"
+)
 _PERSONS: Final = list_word_set(
     "he she they who somebody someone everybody everyone nobody boss mum mom mother father dad parents wife husband partner spouse doctor dentist"
     " customer client manager colleague coworker teacher landlord landlady lawyer friend sister brother cousin neighbour neighbor ceo cto cfo"
@@ -107,22 +114,27 @@ _DAYS: Final = (
     r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Now|Today|Tomorrow|Easter|Christmas)\b"
 )
-_names_sender: Final = re.compile(
-    rf"[\s>*#\-]*From (?!{_DAYS})[A-Z][a-z]{{2,20}}(?: (?!{_DAYS})[A-Z][a-z]{{2,20}})?[\s*]*"
-).fullmatch
-"""Where the line ends behind it: "From Berlin: I take the train" is a plan."""
+_NO_NAMES: Final = (
+    r"(?:Home|Work|Here|School|Experience|Scratch|Above|Below|Memory|There|Then|Next|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Berlin|London|Paris"
+    r"|Rome|Madrid|Vienna|Munich|Hamburg|Oslo|Dublin|Amsterdam|Boston|Chicago|Tokyo|Priority|Category|Topic|Train|Bus|Car|Plane|Bike|Boat|Date|Name|Size"
+    r"|Team|Week|Day|Year|Month|Person|Type|Area|Status|Default|Hand|Phone|Email|Mail|Design|Request|Law|Hour|Owner|Project|Room|Country|City|Age)\b"
+)
+"""Words with a capital that are no people: "From Work: ...", "(by Priority)"."""
+_NAME: Final = rf"(?!{_DAYS}|{_NO_NAMES})[A-Z][a-z]{{2,20}}"
+_names_sender: Final = re.compile(rf"[\s>*#\-]*From {_NAME}(?: {_NAME})?[\s*]*").fullmatch
 _names_text: Final = re.compile(
     r"[\s>*#\-]*(?:(?:customer|client|guest|buyer)(?:'s)? (?:review|comment|complaint|feedback)"
-    r"|(?:tool|console|terminal|shell|compiler) output|voicemail)[\s*]*",
+    r"|(?:tool|console|terminal|shell|compiler) (?:output|result)|voicemail)[\s*]*",
     re.IGNORECASE,
 ).fullmatch
 """Labels in the singular before a text of others; in the plural they begin a rule about such texts."""
 _TITLED: Final = re.compile(
-    rf"^[ \t]*(?:#{{1,6}} [^\n]{{0,80}}\((?:by|par) (?!{_DAYS})[A-Z][a-z]{{2,20}}(?: [A-Z][a-z]{{2,20}})?\)"
-    r"|\[(?i:file|document|pasted|datei)(?: ?:| )[^\]\n]{1,80}\])[ \t]*$",
+    rf"^[ \t]*(?:#{{1,6}} [^\n]{{0,80}}\((?:by|par) {_NAME}(?: {_NAME})?\)"
+    r"|\[(?i:(?P<text>(?:file|document|attached|attachment|pasted|datei)(?: ?:| )[^\]\n]{1,70}\.(?:md|txt|eml|pdf|docx?|html?|csv|rtf|odt|msg))"
+    r"|(?:file|document|pasted|datei)(?: ?:| )[^\]\n]{1,80})\])[ \t]*$",
     re.MULTILINE,
 )
-"""A heading with an author, or the name of a file in brackets."""
+"""A heading with an author, or the name of a file in brackets; `text` where it is one of prose."""
 _OWN_END: Final = re.compile(r"\n\n[ \t]*(?:also|and|please|but|i)\b", re.IGNORECASE)
 """How the writer goes on in a paragraph below what others lay down."""
 _WIDE_REPORT: Final = re.compile(
@@ -226,9 +238,7 @@ def _split_clause(clause: str) -> list[str]:
 def _heads_other(text: str, end: int) -> bool:
     """Whether a colon at a place ends a line's label that names who speaks, or a kind of text that others write."""
     line = text[max(end - _CLAUSE_CHARS, 0) : end].rpartition("\n")[2]
-    if _names_sender(line) is not None and _ends_line(text, end + 1):
-        return True
-    return _names_text(line) is not None or _heads_reply(text, end)
+    return _names_sender(line) is not None or _names_text(line) is not None or _heads_reply(text, end)
 
 
 def _heads_reply(text: str, end: int) -> bool:
@@ -269,9 +279,9 @@ def _says(words: Sequence[str], at: int) -> bool:
 def _ends_in_person(before: Sequence[str], *, is_named: bool) -> bool:
     """Whether a person stands last in some words, verbs beside it left out: a word for one, or any that is no plural."""
     said = [word for word in before if word not in _AUXILIARY]
-    if is_named or not said:
-        return bool(said) and said[-1] in _PERSONS
-    return said[-1] not in _BEING and not (said[-1].endswith("s") and not said[-1].endswith("ss"))
+    if is_named and said:
+        return said[-1] in _PERSONS or (len(said) == 1 and said[0] not in _THINGS and not said[0].endswith(("ly", "s")))
+    return bool(said) and said[-1] not in _BEING and not (said[-1].endswith("s") and not said[-1].endswith("ss"))
 
 
 def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
@@ -344,9 +354,9 @@ def _list_requests(text: str) -> Iterator[int]:
 
 
 def _list_titles(text: str) -> Iterator[int]:
-    """Where headings with an author end, and names of files above a text that looks handed over."""
+    """Where headings with an author and names of texts end, and names of other files above a text that looks handed over."""
     for title in _TITLED.finditer(text):
-        if title[0].lstrip().startswith("#") or _is_handed(text[title.end() :]):
+        if title["text"] or title[0].lstrip().startswith("#") or _is_handed(text[title.end() :]):
             yield title.end()
 
 

@@ -105,10 +105,16 @@ def list_verb_ends(clause: str, said: SaidOn) -> Iterator[date]:
             yield from list_days(clause, found.at, said)
 
 
+_EACH_TIME: Final = r" (?:mornings?|afternoons?|evenings?|nights?|because|since|after|at \d)"
+"""Behind a day: it may be each one, or counted from something else."""
+
+
 def _fits(row: EndVerb, subject: str, clause: str, verb: re.Match[str], found: _Found) -> bool:
     """Whether a wording may be said of a subject and a day, with what must stand behind it."""
     is_of_language = compile_pattern(row.owner).search(subject) is not None
     if not is_of_language or compile_pattern(row.behind).match(clause, found.at) is None:
+        return False
+    if compile_pattern(_EACH_TIME).match(clause, found.at) is not None:
         return False
     day = clause[verb.end() : found.at]
     if row.leaver:

@@ -75,6 +75,8 @@ _ON_LEAVE: Final = (
 )
 """Beside it days of the week are those of one week; who is at a place, away or on the road may be so each week."""
 _EACH_WEEK: Final = r"\b(?:(?:most|some|all|many) weeks|weekends?|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|office|homeoffice|büro|guest ?house|hotel|b&b|restaurant)\b"
+_OF_RANGE: Final = r" (?:job|week|shift|schedule|routine|rota|deal|pass|ticket|menu|course|class|person|thing)\b"
+"""A noun that a range of days describes: "this Monday to Friday job"."""
 _SEVERAL: Final = ("few", "a few", "couple of", "a couple of", "paar", "ein paar")
 _SOME_DAYS: Final = r"\bthe next (?:couple of|few) "
 _ANY_DAY: Final = (
@@ -86,6 +88,11 @@ _ORDER: Final = (
     r"^(?:(?:and|but|so|please|bitte|also) )*(?:don't|do not|no|not|use|keep|stay|call|send|skip|mute|hold|cancel|book|answer|write|reply|leave|let|turn|put"
     r"|kein\w*|nicht|ruf\w*|ne|n'\w+|pas|non|niet|geen|bel|não|nada|nenhum\w*)\b"
 )
+_FORBIDS: Final = (
+    r"^(?:(?:and|but|so|please|also),? )*(?:(?:don't|do not) (?:disturb|call|contact|ring|ping|message|text|email|mail|phone|bother|visit|wake|deploy|schedule"
+    r"|book|send|push|merge|release|change|touch|plan|invite|expect|remind)\b|no (?:meetings?|calls?|deploys?|deployments?|releases?|emails?|messages|appointments?|visits?)\b)"
+)
+"""What is not to be done for so long, whatever the reason."""
 _BEING: Final = r"\b(?:i am|i'm|we are|we're|(?:i|we)(?: will|'ll| won't) be|ich bin|bin ich|wir sind|sind wir|(?:je|j'|nous) (?:ne )?(?:suis|sommes)|estoy|estamos|sono|siamo|ben|(?:wij|we) zijn|estou)\b"
 _EFFECT: Final = (
     r"\b(?:gives|makes|keeps|leaves|ruins|causes|upsets|wakes|knocks|give|make) (?:me|us|him|her|them|you|people)\b"
@@ -208,6 +215,8 @@ def _list_counted(clause: str, said: SaidOn) -> Iterator[date | None]:
 def _is_said_of_now(clause: str, found: re.Match[str]) -> bool:
     """Whether a clause is an order or tells how the speaker is, with no cause beside: anything else may be so on any day."""
     beside = (clause[: found.start()] + clause[found.end() :]).strip(" ,.!?;:")
+    if compile_pattern(_FORBIDS).search(beside):
+        return True
     if compile_pattern(_EFFECT).search(beside) or compile_pattern(_EACH_TIME).search(beside):
         return False
     return any(compile_pattern(pattern).search(beside) for pattern in (_ORDER, _BEING))
@@ -216,7 +225,9 @@ def _is_said_of_now(clause: str, found: re.Match[str]) -> bool:
 def _list_weekdays(clause: str, said: SaidOn) -> Iterator[date | None]:
     """The ends of ranges of days of the week, where they are those of one week: a leave, or "next Monday to Friday"."""
     found = compile_pattern(WEEKDAYS).search(clause)
-    if found is None or compile_pattern(_EACH_WEEK).search(clause) or list_days(clause, found.end(), said):
+    if found is None or compile_pattern(_OF_RANGE).match(clause, found.end()):
+        return
+    if compile_pattern(_EACH_WEEK).search(clause) or list_days(clause, found.end(), said):
         return
     if is_of_one_week(found) or compile_pattern(_ON_LEAVE).search(clause):
         yield read_weekdays(found, said)

@@ -20,6 +20,11 @@ def measure(text: str) -> int:
     "text",
     [
         "When you get a new order, print the slip.",
+        "When you get a new recipe, convert it to metric.",
+        "When you see a name, use initials.",
+        "When you get a new lead, add it to the CRM.",
+        "When you have a new idea, write it in ideas.md.",
+        "When you've finished a feature, update the changelog.",
         "When you see an error, stop and tell me.",
         "When you have finished a chapter, send me the word count.",
         "When you've written a test, run it.",

@@ -13,6 +13,12 @@ MONDAY = datetime(2031, 3, 3, 8, tzinfo=UTC)
     "said",
     [
         "The clinic next door is open Tuesday to Saturday.",
+        "This Monday to Friday job is killing me.",
+        "They leave on Saturday mornings.",
+        "She leaves on Friday because she works part time.",
+        "My daughter's piano finishes on Wednesday at 4.",
+        "My yoghurt expires in 3 days after opening.",
+        "My visa expires in 90 days after entry.",
         "This cafe is closed Monday to Wednesday.",
         "My mother is coming Tuesday to Thursday to look after the kids.",
         "Como fuera de lunes a viernes.",
@@ -166,3 +172,19 @@ def test_what_is_said_of_one_time_ends(said: str, last: tuple[int, int, int]) ->
     found = find_end(said, MONDAY)
     assert found is not None
     assert found.date() == date(*last)
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("Please don't call me for the rest of the day because I'm in meetings.", date(2031, 3, 3)),
+        ("No meetings with Bob for the rest of the day.", date(2031, 3, 3)),
+        ("Don't deploy for the next few days because of the audit.", date(2031, 3, 8)),
+        ("Don't schedule anything with Bob for the next few days.", date(2031, 3, 8)),
+    ],
+)
+def test_what_is_forbidden_for_some_days_ends_whatever_its_reason(said: str, last: date) -> None:
+    """A cause or company beside it makes no lasting rule of what is not to be done for so long."""
+    ends_at = find_end(said, MONDAY)
+    assert ends_at is not None
+    assert abs((ends_at.date() - last).days) <= 1

@@ -75,7 +75,7 @@ _WORK: Final = (
     r"|quer(?:y|ies)|questions?|e?-?mails?|messages?|notifications?|invoices?|receipts?|refunds?|payments?|bookings?|reservations?|files?|folders?|documents?|reports?|drafts?|chapters?"
     r"|sections?|paragraphs?|pages?|sentences?|scenes?|summar(?:y|ies)|translations?|articles?|sources?|citations?|links?|typos?|tests?|builds?|functions?|classes"
     r"|methods?|modules?|scripts?|commits?|branch(?:es)?|merges?|reviews?|comments?|migrations?|releases?|deployments?|logs?|rows?|records?|entr(?:y|ies)|duplicates?|charts?"
-    r"|customers?|clients?|candidates?|applications?|contracts?)\b"
+    r"|customers?|clients?|candidates?|applications?|contracts?|recipes?|leads?|ideas?|features?|names?|words?|tables?|images?|numbers?(?! of)|dates?)\b"
 )
 """What an assistant works on."""
 _FORMS: Final = r"(?:euros|dollars|pounds|francs|tabs|spaces|semicolons|commas|quotes|bullets|tables|lists|numbers|hours|minutes|miles|kilometres|kilometers|meters|metres|\w*grams|litres|liters)\b"
@@ -437,8 +437,9 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
         kinds="constraint|remember|correction|preference|decision",
-        pattern=r"@(?:my|our|the) [\w'-]+(?: [\w'-]+)? (?:can't|cannot) (?:use|show|print|sell|send|publish|share|quote|touch|remove|delete|mention) (?:his|her|their)\b",
+        pattern=r"@(?:my|our|the) (?!(?:client|customer)\b)[\w'-]+(?: [\w'-]+)? (?:can't|cannot) (?:use|show|print|sell|send|publish|share|quote|touch|remove|delete|mention) (?:his|her|their)\b",
         example="My landlord can't use his car.",
+        counter="My client can't use their logo.",
     ),
     StrengthRule(
         strength=2,
