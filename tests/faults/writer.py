@@ -8,7 +8,7 @@ package knows of them.
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import cycle
 from typing import Any
@@ -66,14 +66,20 @@ def arm(killer: Killer) -> None:
     """Put the points around the store's calls, and inside its transactions."""
     for name in CALLS:
         setattr(SqliteStore, name, _around(getattr(SqliteStore, name), name, killer))
-    run = Database.run
+    run, run_each = Database.run, Database.run_each
 
     def run_and_reach(self: Database, name: str, **values: Any) -> int:
         changed = run(self, name, **values)
         killer.reach(f"within:{name}")
         return changed
 
+    def run_each_and_reach(self: Database, name: str, rows: Sequence[Any]) -> None:
+        run_each(self, name, rows)
+        for _ in rows:
+            killer.reach(f"within:{name}")
+
     Database.run = run_and_reach  # type: ignore[method-assign]  # the test's own points
+    Database.run_each = run_each_and_reach  # type: ignore[method-assign]
     for module, name in ((log, "write_scope"), (connection, "split_statements")):
         setattr(module, name, _before(getattr(module, name), name, killer))
 
