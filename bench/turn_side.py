@@ -31,7 +31,7 @@ async def play(folder: Path) -> None:
         session = await engine.session(limit=log["limit_tokens"])
         for batch in log["before"]:
             await session.append([entry["wire"] for entry in batch], said_at=read_moment(batch[-1]))
-        folded = {(await session.window()).report.compacted_through}
+        folded = {read_watermark(await session.window())}
         print("ready", flush=True)
         for first, end in read_blocks():
             played = [one for entry in log["entries"][first:end] for one in await play_entry(session, entry, folded)]
@@ -48,10 +48,16 @@ async def play_entry(session: Any, entry: Entry, folded: set[int]) -> list[Playe
         window = await session.window()
         ended = read_clocks()
         played.append(name_times("turn", began, ended))
-        if window.report.compacted_through not in folded:
+        if read_watermark(window) not in folded:
             played.append(name_times("compacting window", appended, ended))
-        folded.add(window.report.compacted_through)
+        folded.add(read_watermark(window))
     return played
+
+
+def read_watermark(window: Any) -> int:
+    """How far compaction has come, under the name that the release has for it."""
+    report = window.report
+    return int(report.watermark if hasattr(report, "watermark") else report.compacted_through)
 
 
 def read_clocks() -> tuple[float, float]:
