@@ -75,6 +75,15 @@ def chain(folder: Path) -> list[TranscriptMessage]:
     return [message for it in found for message in it.messages if message.wire["role"] != "system"]
 
 
+def agents(folder: Path) -> list[TranscriptMessage]:
+    """The real logs of coding agents and companions behind each other, without their system prompts."""
+    paths = sorted((folder / "agents").glob("*.json"))
+    if not paths:
+        pytest.skip("the folder of real conversations has no logs of agents")
+    found = [conversation for path in paths for conversation in read_transcript(path).conversations]
+    return [message for it in found for message in it.messages if message.wire["role"] != "system"]
+
+
 async def as_form(
     form: WireFormat, messages: Sequence[TranscriptMessage]
 ) -> tuple[str | None, Sequence[TranscriptMessage]]:
