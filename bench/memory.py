@@ -117,7 +117,7 @@ async def _measure_windows(scale: Scale) -> list[Row]:
 
 
 def _copied(path: Path, target: Path) -> Path:
-    """A copy of a database that nobody has open."""
+    """A copy of a database that is not open."""
     shutil.copyfile(path, target)
     return target
 

@@ -137,7 +137,7 @@ async def _measure_half(samples: Sequence[tuple[str, list[Turn], list[Question]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A conversation that was said, in a file that nobody has open.
+    """A conversation that was said, in a file that is not open.
 
     Attributes:
         turns: By their names.
@@ -265,5 +265,5 @@ def _measure_delta(window: Window) -> int:
 
 
 def squeeze(text: str) -> str:
-    """The text without what a block of data changes of it: spaces, line ends and characters that nobody sees."""
+    """The text without what a block of data changes of it: spaces, line ends and characters that are not shown."""
     return " ".join(clean_text(text).split())

@@ -1,4 +1,4 @@
-"""What context sources cost a turn: after a gap, on a cadence, and while nobody asks them."""
+"""What context sources cost a turn: after a gap, on a cadence, and while none is asked."""
 
 import asyncio
 import statistics

@@ -179,7 +179,7 @@ def _made(folder: Path) -> Path:
 
 
 def _copied(path: Path, target: Path) -> Path:
-    """A copy of a database that nobody writes to."""
+    """A copy of a database that is not written to."""
     connection = apsw.Connection(str(path))
     connection.pragma("wal_checkpoint(truncate)")
     connection.close()

@@ -1,7 +1,7 @@
 """What a coding agent's own summary of its work holds, beside ours of the same messages at the same number of tokens.
 
 In some logs of agents the agent was told to compact itself; the summary that it wrote stands in the log. At each such
-place, three texts stand for all messages before it (earlier summaries of the agent left out, since nobody said them):
+place, three texts stand for all messages before it (earlier summaries of the agent left out, since no participant said them):
 
 - *The agent's own*: its summary, by a model, as it stands in the log. Its size is the size of the others.
 - *Window*: what our window shows of these messages at a limit of so many tokens, recall off: standing instructions, digests,
@@ -21,7 +21,7 @@ Counted are, of each kind, the items that a text holds. They are read off the lo
 
 A file or a name is held when the text writes it as a whole word, whatever the case. An order is held when a line has 7 of 10
 of its different words, a decision when a line has half of them: a summary says it in other words, and each of the agent's
-lines is compared as it is, however long. This favours whoever quotes: ours quotes only, and a decision that the agent
+lines is compared as it is, however long. This favours texts that quote: ours quotes only, and a decision that the agent
 tells in words of its own is missed. It favours the agent in that a file or a name counts wherever it is named, in a list too.
 What a summary says that no message said as a sentence (where the work stands, what is broken) counts nowhere.
 """

@@ -137,7 +137,7 @@ def standing_text(window: Window) -> str:
 
 
 def fold_case(text: str) -> str:
-    """The text in one case, with single spaces and without characters that nobody sees."""
+    """The text in one case, with single spaces and without characters that are not shown."""
     return " ".join(clean_text(text).split()).casefold()
 
 

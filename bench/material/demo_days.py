@@ -56,7 +56,7 @@ _COUNTRIES: Final = (
 )
 _SCENES_PER_CHAPTER_COUNT: Final = 4
 _MORNINGS_COUNT: Final = 5
-# Wednesdays belong to the kiln, as the user asked on the first day; Sundays to nobody.
+# Wednesdays belong to the kiln, as the user asked on the first day; Sundays to no team.
 _DAYS_WITHOUT_PICKUP: Final = (3, 7)
 
 

@@ -130,7 +130,7 @@ class Hands:
     def warm(self) -> None:
         """Begin to load what the hands need, on a thread that neither a turn nor the process's end waits for.
 
-        Whoever asks a hand meanwhile waits for it, and no time limit counts that. Without hands nothing is loaded.
+        A question to a hand meanwhile waits for it, and no time limit counts that. Without hands nothing is loaded.
         """
         if self._warming is None and self.settings.hands:
             loading = OwnThreads("hands").run(partial(_load, _list_providers(self.settings)))
@@ -393,7 +393,7 @@ def _load(providers: frozenset[str]) -> None:
 
 
 def _see(task: asyncio.Task[None]) -> None:
-    """Take note of how the loading ended: whoever asks is told of its failure."""
+    """Take note of how the loading ended: a question is answered with its failure."""
     if not task.cancelled():
         task.exception()
 

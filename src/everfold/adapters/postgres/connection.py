@@ -243,7 +243,7 @@ class Database:
         query = self.queries["read_transaction_status"]
         try:
             [(status,)] = self.connection.execute(query, {"transaction_id": transaction_id}).fetchall()
-        except errors.InvalidParameterValue:  # nobody has had this id since the crash
+        except errors.InvalidParameterValue:  # no transaction has had this id since the crash
             return "aborted"
         is_another_life = server_life is None or server_life != self.server_life
         return None if status == "committed" and is_another_life else cast("str | None", status)

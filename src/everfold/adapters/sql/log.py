@@ -24,7 +24,7 @@ from everfold.errors import ConflictError, NotFoundError
 def create_session(
     database: Database, record: SessionRecord, state: SessionState, *, first: AppendPlan | None = None
 ) -> None:
-    """See `SessionStore.create_session`. Its place is remembered by nobody before it is stored."""
+    """See `SessionStore.create_session`. Its place is not remembered before it is stored."""
     sessions.create_session(database, record, state)
     if first is not None:
         append(database, Places(database), record.id, first, state.revision)

@@ -206,7 +206,7 @@ class Database:
         """Nothing: a commit and its answer are one call."""
 
     def lock_user(self, user_key: int) -> None:
-        """Nothing: whoever writes has waited for the one writer's place."""
+        """Does nothing: a writer has waited for the one writer's place already."""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -2,8 +2,8 @@
 
 Two things take up to a hundred times what a small append takes itself: writing the write-ahead log back into the database,
 and merging the segments of the search index, to which every transaction adds one. Left to SQLite they come within the
-commit that passes a mark, about every fiftieth append. Here the thread that writes does them when nobody has asked for
-anything for a moment, as between two turns of a talk; where they have piled up, a step of them behind each job.
+commit that passes a mark, about every fiftieth append. Here the thread that writes does them when nothing has been asked
+for a moment, as between two turns of a talk; where they have piled up, a step of them behind each job.
 
 What is left undone (a reader needs the log, another process writes) is due again with later commits. Nothing depends on it
 but speed: a log that is never written back only grows, and an index that is never merged is merged by SQLite once 16

@@ -1,7 +1,7 @@
 """Reading messages at a terminal: several lines, history, and a paste as one message.
 
 Enter sends; Alt-Enter, or a backslash at the end of a line, begins a new line. Ctrl-C empties the line, and leaves where it is
-empty. What was typed while an answer came is dropped, so that it is sent to nobody.
+empty. What was typed while an answer came is dropped, so that it is not sent.
 """
 
 import sys

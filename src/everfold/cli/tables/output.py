@@ -195,7 +195,7 @@ Advance = Callable[[int, str], None]
 
 @contextmanager
 def show_progress(title: str, total: int | None) -> Iterator[Advance]:
-    """A bar on stderr while something runs, without an end where nobody knows it; nothing where stderr is no terminal.
+    """A bar on stderr while something runs, without an end where that is not known; nothing where stderr is no terminal.
 
     Gives a function that takes how much is done and a note beside the bar.
     """

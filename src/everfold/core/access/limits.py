@@ -58,7 +58,7 @@ class Bucket:
 def settle(bucket: Bucket | None, limit: RateLimit, now: datetime) -> Bucket:
     """The bucket as it is now: full not before now, and no later than an empty one is.
 
-    Whoever keeps buckets keeps what this gives also where nothing passes: after a clock was set back a bucket is empty
+    A keeper of buckets has to keep what this gives also where nothing passes: after a clock was set back a bucket is empty
     at worst, and fills from then on.
     """
     return Bucket(full_at=now if bucket is None else min(max(bucket.full_at, now), now + limit.filling))

@@ -144,11 +144,11 @@ class GivenUp(NamedTuple):
         is_clause: Whether it is a whole clause, with a subject, that is denied.
         is_first: Whether the speaker is the subject of that clause.
         is_pointing: Whether its subject is only pointed at ("she does not live there any more").
-        is_back: Whether somebody has only come back from it, or it is only where a way begins.
+        is_back: Whether the person has only come back from it, or it is only where a way begins.
         is_gone: Whether it is a place or a person that is not there any more, or that is left for good.
         by: Who gives it up, where that is neither the speaker nor left open.
         is_completed: Whether it was brought to its end, as only what is under way can be.
-        is_passing: Whether somebody or something is only away, ill or full.
+        is_passing: Whether the person or thing is only away, ill or full.
     """
 
     words: frozenset[str]
@@ -194,7 +194,7 @@ def _find_given_up(lowered: str) -> Iterator[GivenUp]:
 
 
 def _find_actor(before: str) -> frozenset[str]:
-    """Who does what a clause tells, by what stands before its verb; nothing for the speaker, or where nobody is named."""
+    """Who does what a clause tells, by what stands before its verb; nothing for the speaker, or where no one is named."""
     clause = _CLAUSE_START.split(before)[-1]
     return NOTHING if _FIRST.match(clause) else list_plain(list_tokens(clause)[:_SUBJECT_WORDS]) - _NOBODY
 

@@ -157,7 +157,7 @@ _COURSES: Final = frozenset(
 
 
 def is_under_way(frame: Frame) -> bool:
-    """Whether a clause tells what has an end: what somebody is in the middle of, is on, or takes as a course."""
+    """Whether a clause tells what has an end: what a person is in the middle of, is on, or takes as a course."""
     tokens = frame.clause.tokens
     return (
         frame.verb == "be"

@@ -35,7 +35,7 @@ def is_return(state: SessionState, policy: Policy, said_at: datetime) -> bool:
 
 
 def claim_return(state: SessionState) -> SessionState:
-    """The next state, in which the gap before the next message is met: whoever writes it does what it asks for."""
+    """The next state, in which the gap before the next message is met: the handle that writes it does what it asks for."""
     return replace(state, revision=state.revision + 1, gap_seq=state.last_seq + 1, cadence_turns=count_exchanges(state))
 
 

@@ -1,6 +1,6 @@
 """Requests of clients: what is read of a body in each provider's form, and the same body with other messages.
 
-Everything else in a body is the client's own and is passed on: model, sampling, tools, members that nobody here knows.
+Everything else in a body is the client's own and is passed on: model, sampling, tools, members that are not known here.
 
 Source: the API references of OpenAI (chat completions, Responses) and Anthropic (messages).
 """

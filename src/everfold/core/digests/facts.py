@@ -118,7 +118,7 @@ def plain_text(text: str) -> str:
 
 
 def list_facts(text: str) -> list[Fact]:
-    """The facts of a text that pieces between blanks show; dates and times of day are left to whoever reads them."""
+    """The facts of a text that pieces between blanks show; dates and times of day are left to the caller."""
     if not text.isascii():
         text = _UNSPACED.sub(" ", text)
     facts: list[Fact] = []

@@ -204,7 +204,7 @@ def plan_digest_requests(
 
     Args:
         messages: What was folded, rising.
-        key: What the marks are keyed with; nobody who writes messages may know it.
+        key: What the marks are keyed with; no author of messages may know it.
         input_cap_tokens: What each request may measure, instructions included.
         output_tokens: What all answers together may measure; shared out by what each request stands for.
         hint: What the coordinator gave, as data.

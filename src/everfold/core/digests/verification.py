@@ -319,7 +319,7 @@ def _is_telling(fact: Fact) -> bool:
         return False
     if fact.kind == "number":
         return sum(map(str.isdigit, fact.text)) > 2 or not fact.text.isalnum()  # noqa: PLR2004  (small ones are anywhere)
-    return 3 <= len(fact.text) <= 80  # noqa: PLR2004  (longer ones nobody copies)
+    return 3 <= len(fact.text) <= 80  # noqa: PLR2004  (longer ones are never copied)
 
 
 def _check_lost(text: str, spoken: Sequence[Spoken]) -> list[Fault]:
@@ -456,7 +456,7 @@ def _check_language(text: str, spoken: Sequence[Spoken]) -> list[Fault]:
     """Compare with what people and the assistant say; where they say little, with all.
 
     What tools and the outside say in that other language themselves may be reported in it. A record of calls and data, in
-    which nobody says a word, is reported in the language of the instructions.
+    which no one says a word, is reported in the language of the instructions.
     """
     talk = "\n".join(_CALL_LINE.sub("", one.text) for one in spoken if one.role in {"user", "assistant"})
     rest = "\n".join(one.text for one in spoken if one.role not in {"user", "assistant"})

@@ -1,7 +1,7 @@
 """Which items the always-shown block takes of what rules find; the others are left to search and recall.
 
 The block is short and in every request. So without a model it takes what the user asked to remember, what they order,
-forbid or limit, how they want things done, and who they are. What happened, what somebody plans and what either side
+forbid or limit, how they want things done, and who they are. What happened, what a person plans and what either side
 promised is found when a question needs it.
 
 Source: DESIGN section 4, "Extraction"; own rules, measured as said in `self_contained`.

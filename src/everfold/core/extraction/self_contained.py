@@ -56,14 +56,14 @@ _SUBJECT: Final = re.compile(
 _RELATION: Final = re.compile(
     r"^(?:\w+(?:'s|'re)|\w+ (?:one |ones )?(?:is|was|are|were)) (?:called |named |the |an? )?(?:(?:\w+, |\w+ )?(?:my|our)\b|(\w+))"
 )
-"""What a pronoun that is the subject is: somebody's own, or what the first word behind the verb names."""
+"""What a pronoun that is the subject is: a person's own, or what the first word behind the verb names."""
 _OF_SOMEBODY: Final = re.compile(r"(?:he|she|they)(?:'s|'re| is| are| was| were) (?:my|our)\b")
-"""Who somebody is to the speaker, which tells something with a name only: "He is my brother." says it of no one."""
+"""Who a person is to the speaker, which tells something with a name only: "He is my brother." says it of no one."""
 _FIRST_VERB: Final = re.compile(
     r"^(?:i|we)(?:'\w+)?(?: (?:also|just|really|will|would|can|could|should|have|had|am|was|gonna|going to|want to|wanna|need to|gotta|shall|still|only|even|then|always|never|try to|tried to))*"
     r" \w+(?: \w+ing)? (?:it|them|him|her|some of (?:them|these|those)|(?:this|that|these|those)(?=\W*$|[,.;!]| (?:to|in|at|on|for|and|but|after|before|when|with|from)\b))(?!\w)"
 )
-"""What somebody did with something that only the sentence before it names."""
+"""What a person did with something that only the sentence before it names."""
 
 
 _OWN_TURN: Final = re.compile(
@@ -202,7 +202,7 @@ def _lacks_object(bare: str) -> bool:
 
 
 def _is_told(sentence: str, plain: str) -> bool:
-    """Whether a sentence tells what its subject, a pronoun, is: by a figure, or as a name or somebody's own."""
+    """Whether a sentence tells what its subject, a pronoun, is: by a figure, or as a name or a person's own."""
     if any(map(str.isdigit, plain)):
         return True
     relation = _RELATION.match(plain)

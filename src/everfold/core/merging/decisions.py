@@ -40,7 +40,7 @@ RefusalReason = Literal["empty", "unquoted", "machine_word", "outranked", "forgo
 """Why a candidate was not taken.
 
 empty: it says nothing. unquoted: no message says it. machine_word: only the user can say what the user wants.
-outranked: it repeats what is known from somebody with more authority. forgotten: it was erased after it was said.
+outranked: it repeats what is known from a source with more authority. forgotten: it was erased after it was said.
 threat: its words equal those of a clean item, and its quote holds a threat.
 """
 

@@ -86,7 +86,7 @@ def enter_candidate(add: Add, author: Author) -> Candidate:
 def plan_add(
     candidate: Candidate, known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
 ) -> Merge:
-    """What becomes of a statement that somebody entered. Over the budget the oldest items move to the archive.
+    """What becomes of a statement that a person entered. Over the budget the oldest items move to the archive.
 
     Raises:
         InvalidInputError: it cannot be taken; says why.

@@ -86,12 +86,12 @@ HOME: Final = (
     rf"(?!(?i:{'|'.join(_NO_HOMES.split())})\b|[\w-]*(?:[a-z][A-Z]|\d))"
     rf"{_NAME}(?![\w-]| (?:[A-Z\d]|(?:team|department|squad|office|branch|site|plan|tier)\b))"
 )
-"""A name that may be where somebody lives."""
+"""A name that may be where a person lives."""
 WHAT_SOMEBODY_IS: Final = (
     r"(?:VP|Head|Chief|CEO|CTO|CFO|Director|President|Legal|Finance|Sales|Marketing|HR|Swiss|German|French|Greek|Dutch|Welsh|Czech|Filipino|Tiroler|Breton|Andaluz"
     r"|Libra|Leo|Virgo|Gemini|Aries|Taurus|Cancer|Scorpio|Pisces|Capricorn|Aquarius|[A-Z]\w+(?:ian|ish|ese))"
 )
-"""Words with a capital that are no name of a person: a rank, where somebody is from, a sign of the zodiac."""
+"""Words with a capital that are no name of a person: a rank, where a person is from, a sign of the zodiac."""
 _PERSON: Final = rf"(?!{WHAT_SOMEBODY_IS}\b(?! [A-Z])){_NAME}"
 _FIRM: Final = r"(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|AG|Co|Labs|Technologies|Industries|Group)\b"
 _VEHICLES: Final = "bike|bicycle|e-bike|car|bus|train|tram|metro|subway|underground|tube|ferry|boat|scooter|foot|motorbike|motorcycle|taxi|carpool"

@@ -101,7 +101,7 @@ def is_changed(newer: str, older: str, *, is_marked: bool = False, is_near: bool
 
 
 def _is_left(told: str, words: frozenset[str], frame: Frame, *, is_near: bool) -> bool:
-    """Whether what the older one says is given up, ended, or what somebody else does now."""
+    """Whether what the older one says is given up, ended, or what another person does now."""
     return (
         any(is_given_up(one, told, words, frame) for one in list_given_up(told))
         or (is_near and any(points_to_given_up(one, told, words, frame) for one in list_given_up(told)))
@@ -148,7 +148,7 @@ def _is_affirmed(told: str, frame: Frame) -> bool:
 _ONLY_WANTED: Final = re.compile(
     r"(?i)\b(?:want|wants|hope|hopes|wish|would like|plan|try|trying|starting|learning) to\b"
 )
-"""What somebody wants to do they do not do yet."""
+"""What a person wants to do, that person does not do yet."""
 
 
 def _has_another_value(told: str, words: frozenset[str], frame: Frame) -> bool:
@@ -221,7 +221,7 @@ def _has_another_holder(told: str, words: frozenset[str], frame: Frame) -> bool:
 
 
 def _has_another_actor(told: str, frame: Frame) -> bool:
-    """Whether somebody else does what the older one tells, and another clause says what became of who did it."""
+    """Whether another person does what the older one tells, and another clause says what became of who did it."""
     done, who = make_plain(frame.clause.predicate) - LIGHT, list_own_names(frame.clause) or frame.subject
     parts = split_clauses(told)
     if not who or not done or frame.is_copula or len(parts) < 2:  # noqa: PLR2004

@@ -207,7 +207,7 @@ def _has_wide_day(said: Assertion) -> bool:
 
 
 def _points_back(newer: Assertion, older: Assertion) -> bool:
-    """Whether "the operation" is the one that was called somebody's shortly before."""
+    """Whether "the operation" is the one that was called a person's shortly before."""
     at = older.tokens.index("'s") if "'s" in older.tokens[: older.verb_at] else 0
     owner = list_stems(older.tokens[:at])
     return newer.tokens[:1] == ("the",) and bool(owner) and newer.subject | owner == older.subject

@@ -72,7 +72,7 @@ _OTHERS: Final = list_plain("client customer vet pharmacist hotel airline bank".
 
 
 def _is_no_end(given_up: GivenUp, told: str, frame: Frame) -> bool:
-    """Whether somebody else gives it up, it cannot be finished, or nothing is told but that somebody is away."""
+    """Whether another person gives it up, it cannot be finished, or nothing is told but that a person is away."""
     if frame.clause.is_first and given_up.by and given_up.by.isdisjoint(AGENTS - _OTHERS):
         return True
     return (given_up.is_completed and not is_under_way(frame)) or (
@@ -104,7 +104,7 @@ _POSSESSIVES: Final = frozenset(map(stem, ("his", "her", "their", "its")))
 
 
 def _opens_clause(old: frozenset[str], told: str) -> bool:
-    """Whether what is given up stands where a clause begins: nobody else is said to give it up."""
+    """Whether what is given up stands where a clause begins: no other person is said to give it up."""
     return any(list_plain(list_tokens(clause.lower())[:_OPENING]) & old for clause in split_clauses(told))
 
 
@@ -134,7 +134,7 @@ _OBJECTS: Final = frozenset(("him", "her", "it", "them"))
 
 
 def points_to_given_up(given_up: GivenUp, told: str, words: frozenset[str], frame: Frame) -> bool:
-    """Whether all that the older clause says of somebody is denied of "her" or "it", or its one value is by no more than that."""
+    """Whether all that the older clause says of a person is denied of "her" or "it", or its one value is by no more than that."""
     predicate = make_plain(frame.clause.predicate) - LIGHT
     values = [one.words for one in frame.phrases]
     if given_up.words in values and not frame.clause.is_joined and not frame.is_past and _names_value_only(told):

@@ -130,7 +130,7 @@ _GROUPS: Final = frozenset(
 
 
 def _moves_away(told: str, frame: Frame) -> bool:
-    """Whether somebody moved, of whom the older one tells where they do something."""
+    """Whether a person moved, of whom the older one tells where they do something."""
     return (
         frame.verb != "be"
         and not frame.clause.is_first

@@ -67,7 +67,7 @@ _LANGUAGES: Final = list_word_set(
 _NO_NAME: Final = re.compile(
     rf"{WHAT_SOMEBODY_IS}(?: of [A-Z]\w+)?$|(?i:the (?:one|guy|man|woman|lady|person|girl|boy)\b|the \w+ (?:from|on|with|in|at|next|around) )"
 )
-"""Where somebody is from, what they are, and which one: it gives nobody another name."""
+"""Where a person is from, what they are, and which one: it gives no one another name."""
 
 
 def is_of_another_kind(newer: str, older: str) -> bool:
@@ -139,7 +139,7 @@ def _list_measures(text: str) -> frozenset[str]:
 
 
 def _names_in_words(newer: str, older: str) -> bool:
-    """Whether of somebody who was named it is told what they are."""
+    """Whether of a person who was named it is told what they are."""
     said = read_frame(older)
     if said is None or not said.is_copula or not said.phrases or said.phrases[0].sort != "name" or said.phrases[0].join:
         return False

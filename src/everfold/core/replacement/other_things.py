@@ -150,7 +150,7 @@ _IS: Final = re.compile(r"\b(?:is|are)\b")
 
 
 def _is_told_of_kin(newer: str, older: str) -> bool:
-    """Whether what speakers told of themselves or of a thing of theirs is told of somebody of theirs now, and of nobody else."""
+    """Whether what speakers told of themselves or of a thing of theirs is told of a person of theirs now, and of no one else."""
     said = read_assertion(older)
     if not said.is_first and said.tokens[0] not in _OWNERS:
         return False

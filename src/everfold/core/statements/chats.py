@@ -53,7 +53,7 @@ _SPEAKERS: Final = list_word_set(
 )
 """Who speaks in a talk and is no label of a list."""
 _ASKING: Final = frozenset(("q", "a"))
-"""One who asks himself, where nobody else speaks."""
+"""One who asks himself, where no one else speaks."""
 _STAMP: Final = re.compile(rf"^[ \t]*[\[(]?{_DAY}\d{{1,2}}:\d\d", re.MULTILINE)
 _ENCLOSED_STAMP: Final = re.compile(rf"^[ \t]*[\[(]{_DAY}\d{{1,2}}:\d\d", re.MULTILINE)
 """The time before a bold name; without brackets it is an entry of a day's plan."""
@@ -63,7 +63,7 @@ _talks: Final = re.compile(
     r"|ciao|grazie|olá|obrigad[oa]|dank je|привет|спасибо)(?!\w)|[^\n]*\?[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 ).match
-"""What is said to somebody who is there: greetings, thanks, assent and questions, which no list of rules has."""
+"""What is said to a person who is there: greetings, thanks, assent and questions, which no list of rules has."""
 
 
 def list_chats(text: str) -> Iterator[Span]:

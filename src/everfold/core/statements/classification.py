@@ -329,7 +329,7 @@ def _is_asked(kind: StatementKind, lowered: str, cues: int) -> bool:
 
 
 def _is_lasting(kind: StatementKind, lowered: str, cues: int, *, from_user: bool) -> bool:
-    """Whether what binds nobody outlasts its moment: of the assistant only what it puts off or has decided."""
+    """Whether what does not bind outlasts its moment: of the assistant only what it puts off or has decided."""
     match kind:
         case "need" | "open":
             return from_user

@@ -33,7 +33,7 @@ _match_strong_code: Final = re.compile(
     r"\s*(?:(?:async )?def \w+\(|class \w+(?:\(.*\))?:\s*$|from [\w.]+ import |#include "
     r"|(?:const|let|var|final) \w.* = |(?:func|fn|function) \w+\(|(?:public|private|protected|static) .*[({;]|[})\]]+;?\s*$|[\w.]+\(.*\);\s*$)"
 ).match
-"""Lines of code that nobody writes in a message of his own."""
+"""Lines of code that no person writes in a message of their own."""
 _match_call: Final = re.compile(r"\s*[a-z_]\w*\(.*\)\s*$").match
 _match_weak_code: Final = re.compile(r"\s*(?:[\w.\[\]]+ [-+*/|]?= \S|[\w.]+\(.*\)\s*$)").match
 """Calls and assignments, of which two make code of what stands beside them."""

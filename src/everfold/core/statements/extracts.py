@@ -46,7 +46,7 @@ class ExtractLine(NamedTuple):
         score: 0 to 100; how much a careful person would want to keep it.
         standing: Whether it binds beyond its moment; only a line of user origin can.
         said_at: When its message was said, aware, UTC.
-        lasting: Whether it outlasts its moment, also where it binds nobody: a task that somebody took on, a decision of
+        lasting: Whether it outlasts its moment, also where it does not bind: a task that a person took on, a decision of
             the assistant's, a question that stays open. Every standing line does.
     """
 

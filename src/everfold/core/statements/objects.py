@@ -1,4 +1,4 @@
-"""Objects: the sentence beside a rule that the rule points at, without which it binds nobody to anything.
+"""Objects: the sentence beside a rule that the rule points at, without which it binds to nothing.
 
 "Always do that." and "When you write to her, keep it short." say what they are about in the sentence before, "Remember
 this:" in the one behind. Such a rule is quoted together with that sentence, as one exact quote.

@@ -1,6 +1,6 @@
 """Others' words: which parts of a user's message are not what the user says.
 
-A message of a person often holds words of somebody else: quoted, fenced, forwarded, attached, reported, pasted. They say
+A message of a person often holds words of other people: quoted, fenced, forwarded, attached, reported, pasted. They say
 what was said there; only what the user says around them binds (G9). This is the one place that tells them apart: extract
 lines and standing quotes (`reading`), what memory reads (`extraction.evidence`), the record that a digest is made of
 and recall ask it.

@@ -95,7 +95,7 @@ def _score_said(
 
 
 def _score_talk(segments: Sequence[Segment], lowered: str, said: str, *, from_user: bool) -> list[Scored]:
-    """The segments of what somebody said scored; `said` is all of the text without what it quotes."""
+    """The segments of what a person or a program said, scored; `said` is all of the text without what it quotes."""
     sentences = classify_sentences(lowered, said, segments, from_user=from_user, is_wide=has_wide_script(lowered))
     return score_sentences(sentences, find_sentence_signals(sentences), from_user=from_user)
 

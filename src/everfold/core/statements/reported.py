@@ -1,4 +1,4 @@
-"""Reported words: what the writer of a text says that somebody else said, wrote or sent.
+"""Reported words: what the writer of a text says that another person said, wrote or sent.
 
 A report is a clause that names who speaks ("My boss wrote:", "The page says"), or that hands over a text ("Summarise
 this mail:"). What the writer reports of himself stays his own. Behind a report a quotation reaches to its closing mark,
@@ -259,7 +259,7 @@ def _heads_reply(text: str, end: int) -> bool:
 
 
 def reports(words: Sequence[str]) -> bool:
-    """Whether a clause, given by its words, names somebody else who says what follows."""
+    """Whether a clause, given by its words, names another person who says what follows."""
     return any(
         _says(words, at)
         and len(words) - at <= _SAYING_REACH
@@ -285,7 +285,7 @@ def _ends_in_person(before: Sequence[str], *, is_named: bool) -> bool:
 
 
 def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
-    """Whether the words beside a verb of saying name somebody else than the writer; he may say what he was told."""
+    """Whether the words beside a verb of saying name another person than the writer; he may say what he was told."""
     if not before:
         return verb in _INVERTED and bool(after) and _SELF.isdisjoint(after[:1])
     if verb in _TOLD and not _BEING.isdisjoint(before):
@@ -294,7 +294,7 @@ def _is_another(before: Sequence[str], verb: str, after: Sequence[str]) -> bool:
 
 
 def hands_over(words: Sequence[str]) -> bool:
-    """Whether a clause, given by its words, gives a text of somebody else to work on or to look at."""
+    """Whether a clause, given by its words, gives a text of another author to work on or to look at."""
     held = frozenset(words)
     if not held or not (held.isdisjoint(_MINE) or held.isdisjoint(_RULES)):
         return False
@@ -431,7 +431,7 @@ def _is_handed(rest: str) -> bool:
 
 
 def _list_cited(text: str, quotations: Sequence[Quotation]) -> Iterator[Span]:
-    """Quotations that somebody else is named for, or that are clauses or sentences of their own.
+    """Quotations that another person is named for, or that are clauses or sentences of their own.
 
     Not those in which the writer quotes himself.
     """

@@ -1,4 +1,4 @@
-"""Sentences: the segments of what somebody said, each with the words that may mean something and the statement it makes."""
+"""Sentences: the segments of what was said, each with the words that may mean something and the statement it makes."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -45,7 +45,7 @@ class Sentence(NamedTuple):
 def classify_sentences(
     lowered: str, said: str, segments: Sequence[Segment], *, from_user: bool, is_wide: bool
 ) -> list[Sentence]:
-    """The segments of what somebody said, each with what it states.
+    """The segments of what was said, each with what it states.
 
     Args:
         lowered: The whole text in lower case.

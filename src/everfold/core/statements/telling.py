@@ -255,7 +255,7 @@ def _lower(text: str) -> str:
 
 
 def _is_note(lowered: str, words: Sequence[str], *, is_named_only: bool) -> bool:
-    """Whether words in note form name a value; a name alone may be that of whoever is spoken to."""
+    """Whether words in note form name a value; a name alone may be that of the person spoken to."""
     is_label = words[0].endswith(":")
     if words[0].rstrip(_MARKS) in _NO_NOTES and not is_label:
         return False

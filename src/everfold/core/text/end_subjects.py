@@ -1,4 +1,4 @@
-"""Of what a verb that ends says so: one owned thing, one thing of which all know, somebody who leaves, or what recurs.
+"""Of what a verb that ends says so: one owned thing, one thing of which all know, a person who leaves, or what recurs.
 
 "My contract ends" tells of one thing; "winter ends", "our coupons expire" and "I rake leaves" name no last day. In doubt
 nothing ends.
@@ -73,7 +73,7 @@ def counts_down(subject: str) -> bool:
 
 
 def leaves(subject: str, leaver: str, day: str) -> bool:
-    """Whether a subject is somebody who may leave, in the language of the verb, on a day that is no month of every year."""
+    """Whether a subject is a person who may leave, in the language of the verb, on a day that is no month of every year."""
     if compile_pattern(_EACH_YEAR).match(day) is not None:
         return False
     has_leaver = compile_pattern(rf"^(?:(?:{_JOINS}),? )*(?:{leaver})$").match(subject) is not None

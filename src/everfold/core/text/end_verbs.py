@@ -1,4 +1,4 @@
-"""The verbs that say when something ends or somebody leaves: "my contract ends on 6 March", "the milk runs out in 3 days".
+"""The verbs that say when something ends or a person leaves: "my contract ends on 6 March", "the milk runs out in 3 days".
 
 A new wording is one row with an example; `tests/unit/core/text/test_end_verbs.py` tries each. The day must stand
 directly behind the verb: "the class ends at 6" and "the course ends with an exam" name none.
@@ -95,7 +95,7 @@ class _Found(NamedTuple):
 
 
 def list_verb_ends(clause: str, said: SaidOn) -> Iterator[date]:
-    """The days on which a clause in lower case says that one thing ends or somebody leaves, and those that it names behind them."""
+    """The days on which a clause in lower case says that one thing ends or a person leaves, and those that it names behind them."""
     for verb in compile_pattern(END_VERB).finditer(clause):
         subject = clause[: verb.start()].strip(" ,:;")
         found = _find_counted(clause, verb, said) or _find_day(clause, verb, said)

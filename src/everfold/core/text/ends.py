@@ -57,7 +57,7 @@ _AWAY: Final = (
     r"|(?:suis|sommes|reste|restons|estoy|estamos|me quedo|sono|siamo|resto|estou|fico)\b[^.;!?]*? (?:pendant|pour|durante|por|per) )"
     rf"{COUNT} {UNIT}\b(?! (?:old|alt|per|pro|ago|now))"
 )
-"""How long somebody is somewhere or away: what merely lasts so long ("the trial lasts for two weeks") does not end with it."""
+"""How long a person is somewhere or away: what merely lasts so long ("the trial lasts for two weeks") does not end with it."""
 _DAYS: Final = r"(?P<unit>days|weeks|months|tagen?|wochen|jours|semaines|mois|días|semanas|meses|giorni|settimane|mesi|dagen|weken|maanden|dias)"
 _COUNTED: Final = (
     rf"\b(?:for|over|in) the (?:next|coming) (?:{COUNT} )?{UNIT}\b",

@@ -1,4 +1,4 @@
-"""Lines that speak to whoever reads a digest instead of reporting: instructions, changed roles, forged marks.
+"""Lines that speak to the reader of a digest instead of reporting: instructions, changed roles, forged marks.
 
 A digest reports what was said; it has no reader to address. So the wordings that memory is scanned for are held against
 its lines too, and some that only a digest may not have (`rule_tables`, scope "digest"). They are held against text that
@@ -25,9 +25,9 @@ _WORDS: Final[dict[ThreatKind, str]] = {
     "concealment": "a wish to hide something from the user",
     "exfiltration": "a wish to leak something",
     "persistence": "an order for later sessions",
-    "remote_control": "an order to obey somebody else",
+    "remote_control": "an order to obey another person",
     "forged_mark": "a forged mark or turn",
-    "hidden_markup": "markup that nobody sees",
+    "hidden_markup": "markup that is not shown",
     "lifted_check": "an order to leave out a check",
 }
 _MARKS: Final = re.compile(r"^[\s>*\-\u2022#\d.)]{1,12}(?=[^\s])")

@@ -28,7 +28,7 @@ ThreatKind = Literal[
 """What a text would do to a model that reads it.
 
 - instruction_override: sets aside what the model was told, or gives it orders as a reader.
-- identity_change: makes it somebody else, or a model without limits.
+- identity_change: makes it another person, or a model without limits.
 - concealment: makes it hide from its user what it does or was told.
 - exfiltration: makes it send out or show what is private: conversation, keys, system prompt.
 - secret: holds a secret, written out.
@@ -37,7 +37,7 @@ ThreatKind = Literal[
 - hidden_markup: markup or terminal codes that a person does not see.
 - forged_mark: pretends to be a turn, a system message, a fence or a tool call.
 - lifted_check: has something done without the approval, confirmation, review or test that it needs. Only told of what a
-  machine wrote: a user may do without such a check, a note that nobody asked for may not.
+  machine wrote: a user may do without such a check, a note that was not asked for may not.
 - invisible: characters that show nothing and have no use where they stand.
 - bidirectional: marks that show Latin text in another order than it is read in.
 - oversized: too long to be scanned.

@@ -1,6 +1,6 @@
 """What in a text would turn a model that reads it against its user.
 
-A text is scanned as it was written, for characters that nobody sees and for secrets, and as it reads, for the wordings
+A text is scanned as it was written, for characters that are not shown and for secrets, and as it reads, for the wordings
 of attacks (`rule_tables`), with its disguises taken off (`disguises`). A note that quotes an attack and says that it
 is one is no attack.
 

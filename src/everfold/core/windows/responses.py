@@ -1,7 +1,7 @@
 """A window as a request of OpenAI's Responses API.
 
 What came in this form goes as it came: reasoning beside the items that it led to, items of the provider's own tools, and
-items that nobody here knows. Of a reply that broke off after its reasoning the reasoning is left out, since the API
+items that are not known here. Of a reply that broke off after its reasoning the reasoning is left out, since the API
 refuses it without the item that follows. A call that only its own kind of output can answer (a computer, a shell) and that
 was never answered is named in a text.
 

@@ -12,7 +12,7 @@ from everfold.services.access.users import Users
 from everfold.services.sessions.search import SearchHit, show_hits
 
 USERS_PER_LOOK = 500
-"""How many users one query of the store looks through: some 30 ms on SQLite and 60 on PostgreSQL for a word that nobody said.
+"""How many users one query of the store looks through: some 30 ms on SQLite and 60 on PostgreSQL for a word that was never said.
 
 Source: own measurement, docs/reference/scaling.md, with all pages in memory.
 """

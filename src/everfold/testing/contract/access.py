@@ -156,7 +156,7 @@ class AccessContract:
         assert len(await store.list_api_keys(after=None, limit_count=9)) == 1
 
     async def test_a_place_is_taken_once(self, store: Store) -> None:
-        """The first takes the place of a write; whoever comes later is given who has it, with its answer when there is one."""
+        """The first takes the place of a write; a later caller is given the holder, with its answer when there is one."""
         first = request()
         assert await begin(store, first) is None
         assert await begin(store, request(request_hash="h2", at=1)) == first
@@ -190,7 +190,7 @@ class AccessContract:
         assert await begin(store, request(at=2)) == replace(request(at=1), answer=ANSWER)
 
     async def test_a_place_is_never_taken_over(self, store: Store) -> None:
-        """A place without an answer stays who took it's, however old it is, and nobody else fills it or gives it back."""
+        """A place without an answer stays who took it's, however old it is, and no one else fills it or gives it back."""
         await begin(store, request())
         late = request(at=20)
         assert await store.begin_request(late, kept_since=minute(0)) == request()

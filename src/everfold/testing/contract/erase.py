@@ -293,7 +293,7 @@ class EraseContract:
         assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [1, 2, 3]
 
     async def test_a_retracted_message_can_be_erased(self, store: Store) -> None:
-        """An erase leaves a tombstone of it, which is read by nobody."""
+        """An erase leaves a tombstone of it, which is never read."""
         record = await open_session(store, None, user("one"), assistant("The alibi."))
         await store.retract_messages(await plan_bare_retraction(store, record.id, 2))
         await erase(store, record.id, 2)

@@ -261,7 +261,7 @@ class ForgettingContract:
         assert await store.list_used([]) == {}
 
     async def test_imported_sessions_are_as_if_appended(self, store: Store) -> None:
-        """They are found, go on, and are current only where nobody is; a taken id leaves nothing of the import behind."""
+        """They are found, go on, and are current only where no session is; a taken id leaves nothing of the import behind."""
         await open_session(store, session_record("ses_own"), user("Mine."))
         restored = plan_sessions(TALKS, ADA, lambda _: Policy())
         await store.import_memory(SOME, expected=MemoryVersion(), entry=audit("import"), sessions=restored)
@@ -286,7 +286,7 @@ class ForgettingContract:
         assert await store.check_integrity() == []
 
     async def test_an_erase_is_finished(self, store: Store) -> None:
-        """Where nobody reads, an erase is through in the store's files when it returns."""
+        """Where no reader is open, an erase is through in the store's files when it returns."""
         record = await open_session(store, None, user("p1"))
         await store.erase_sessions([record.id], await erasing(store))
         assert not await store.is_erasing()

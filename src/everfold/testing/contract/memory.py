@@ -93,7 +93,7 @@ class ItemContract:
         assert await store.list_revisions(whole.id) == [whole]
 
     async def test_memory_begins_at_nothing(self, store: Store) -> None:
-        """A user whom nobody knows has an empty memory, and asking does not change that."""
+        """A user who is not known has an empty memory, and asking does not change that."""
         assert await store.read_memory_version(NOBODY) == MemoryVersion()
         assert await list_ids(store, NOBODY) == await find_items(store, "berth", user_id=NOBODY) == []
         assert await find_same(store, NOBODY, ["x"]) == []

@@ -323,7 +323,7 @@ class MemoryRecordContract:
         assert await store.read_session_memory(records[0].id) == fresh
 
     async def test_what_a_turn_shows_is_stored_with_its_next_message(self, store: Store) -> None:
-        """An append stores what its turn shows in place of what the one before showed, strings and all; nobody else's."""
+        """An append stores what its turn shows in place of what the one before showed, strings and all; no other session's."""
         record = await open_session(store, session_record("ses_a"))
         other = await open_session(store, session_record("ses_b", user_id=BEN))
         assert await store.read_turn_recall(record.id) is None

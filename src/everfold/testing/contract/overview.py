@@ -44,7 +44,7 @@ class OverviewContract:
         assert len(await store.list_unfinished(limit_count=1)) == 1
 
     async def test_a_degraded_event_is_listed_apart(self, store: Store) -> None:
-        """A compaction that ended degraded waits no more, and is found by whoever looks for it."""
+        """A compaction that ended degraded waits no more, and is found by a search for it."""
         await open_session(store, session_record("ses_1"))
         await append_wires(store, SessionId("ses_1"), *talk(30))
         begun = await begin(store, SessionId("ses_1"), "evt_1")

@@ -121,7 +121,7 @@ class UserContract:
             await store.list_users_named("ANN", after=NOBODY, limit_count=9)
 
     async def test_a_session_makes_its_user_known(self, store: Store) -> None:
-        """A session of somebody whom the store does not know stores them without a name; who is known stays as they are."""
+        """A session of a person whom the store does not know stores them without a name; who is known stays as they are."""
         known = person(1, HERE)
         await store.add_user(known)
         await open_session(store, session_record("ses_1", user_id=known.id, created_at=minute(5)))

@@ -197,7 +197,7 @@ class VectorContract:
         assert await near(store, kinds=()) == []
 
     async def test_users_and_agents_are_apart(self, store: Store) -> None:
-        """Nobody finds another user's vectors; an agent finds its own and those of the user tier, the owner all."""
+        """No user finds another user's vectors; an agent finds its own and those of the user tier, the owner all."""
         ada = await open_session(store, None, user("Ada to the guide."))
         clerk = await open_session(store, session_record("ses_2", agent_id=CLERK), user("Ada to the clerk."))
         ben = await open_session(store, session_record("ses_3", user_id=BEN), user("Ben."))

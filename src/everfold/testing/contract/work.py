@@ -373,7 +373,7 @@ class WorkContract:
         assert (await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)).attempts == 2
 
     async def test_a_renewed_lease_holds_for_longer(self, store: Store) -> None:
-        """Nobody else may claim the compaction until the new end of its lease."""
+        """No other holder may claim the compaction until the new end of its lease."""
         _, begun = await open_and_begin(store)
         await store.claim_compaction(begun.compaction.id, secs=RUN_OUT_SECS)
         await store.renew_compaction(begun.compaction.id, attempt=1, secs=LEASE_SECS)

@@ -40,13 +40,13 @@ _BOUND: Final = (
     r"(?!.*\b(?:your?|must|should|shall|(?:has|have|needs?|is|are) to|always|never|don't|please|pls|no|not|called|forbidden|prohibited|mandatory"
     r"|required|goes? (?:in|on|at|to|into|by)|belongs? (?:in|on|at|to)|for (?:me|us)|only[.!]*$|(?:it's|it is) only)\b)"
 )
-"""What follows "from now on" tells of somebody else, unless it holds one of these."""
+"""What follows "from now on" tells of another person, unless it holds one of these."""
 _TEAM: Final = (
     r"(?:(?:i|we)(?:'re|'m| are| am)? (?:the only one\w*|vegetarian|vegan|gluten-free|halal|kosher)\b"
     r"|we(?:'re|'ll| are| will)(?: only| all)? (?:us|deploy|ship|merg|commit|accept|allow|requir|support|quot|bill|invoic|format|releas|publish|test)(?:e|ing)?\b"
     r"|i(?:'ll| will)(?: only)? (?:accept|call you)\b|there (?:will be|are|is) no\b)"
 )
-"""What a person or a team will do that binds whoever works for them."""
+"""What a person or a team will do that binds those who work for them."""
 _PAST: Final = (
     r"(?:seen|saw|felt|found|met|heard|got|gotten|knew|known|gone|went|done|did|taken|took|given|gave|eaten|ate|drunk|drank|slept|written|wrote"
     r"|spoken|spoke|driven|drove|flown|flew|bought|brought|thought|taught|caught|told|said|kept|left(?!-)|lost|made|sent|spent|stood|understood|won"
