@@ -36,7 +36,7 @@ for _name in [name for name in os.environ if name.startswith("EVERFOLD_") or nam
 # Programs that are started write as they do for everybody: into a buffer.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
-# Work is done by whoever finds it due, so that a test sees its end; tests of the background switch that off.
+# Work is done by the call that finds it due, so that a test sees its end; tests of the background switch that off.
 os.environ["EVERFOLD_COMPACTION__SYNCHRONOUS"] = "true"
 
 # A commit waits for the disk, a hundred thousand times over all tests. What they write is kept in memory where there is
@@ -120,7 +120,7 @@ def only_this_machine() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_are_left() -> Iterator[None]:
-    """No test leaves a settings file where all others, and whoever works in this folder, would read it."""
+    """No test leaves a settings file where all others, and every program started in this folder, would read it."""
     yield
     assert not (PROJECT / "everfold.toml").exists(), f"a test has written {PROJECT / 'everfold.toml'}"
 

@@ -196,7 +196,7 @@ def forking(folder: Path, modules: tuple[str, ...] = ENGINE) -> Iterator[Forks]:
 
 def take_orders(listener: socket.socket) -> tuple[dict[str, object], list[int]]:
     """Fork for each connection, without an end; what this gives is given in the programs only."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the forks that mind a program are waited for by nobody
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for the forks that mind a program
     while True:
         connection, _ = listener.accept()
         if not os.fork():

@@ -486,7 +486,7 @@ async def test_a_chat_goes_to_other_sessions_and_back() -> None:
 
 
 async def test_another_process_is_told_the_same_cut(tmp_path: Path) -> None:
-    """What was stopped is told by whoever opens the database next, from the log alone."""
+    """What was stopped is told by the process that opens the database next, from the log alone."""
     url = f"sqlite:///{tmp_path / 'a.db'}"
     async with chatting(Stage([["abc", HANG]]), url=url) as chat:
         _, stream = await start(chat, "go", TextDelta)

@@ -243,7 +243,7 @@ async def test_an_allowed_tool_that_there_is_not(script: WriteScript, command: S
 
 
 async def test_a_tool_that_writes_is_no_tool_of_a_reader(script: WriteScript, command: Sequence[str]) -> None:
-    """A tool that writes by its server's own word is refused to whoever only reads, and is an agent's all the same."""
+    """A tool that writes by its server's own word is refused to a reader, and is an agent's all the same."""
     mcp = {"desk": served(command=tuple(command), allow=("read_note", "write_note"))}
     assert await call(script, [("desk_read_note", {"name": "a"})], mcp=mcp)
     with pytest.raises(InvalidInputError, match="the tool 'write_note' of the server 'desk' is declared as writing"):

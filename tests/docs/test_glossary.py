@@ -176,7 +176,7 @@ def test_finds_a_planted_word(glossary: str, source: str, word: str) -> None:
 
 
 def test_lets_exceptions_and_private_names_through(glossary: str) -> None:
-    """A name that the table excepts passes, and so does one that nobody outside sees."""
+    """A name that the table excepts passes, and so does one that is not seen outside."""
     banned = read_banned(glossary)
     names = list_public_names("summary_timeout_secs = 90\ndef _read_chunk(chunk): ...\ndef msgpack(): ...")
     assert [it for name in names for it in find_banned(name, banned)] == []

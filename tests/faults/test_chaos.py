@@ -159,7 +159,7 @@ BLOWS: Final = ("kill", "crash", "cut", "kill")
 
 
 class Client:
-    """Somebody who talks in a session of their own, and waits for each answer."""
+    """A client that talks in a session of its own, and waits for each answer."""
 
     def __init__(self, crew: Crew, number: int, user_id: str) -> None:
         self.crew = crew

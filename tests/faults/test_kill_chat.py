@@ -135,7 +135,7 @@ def running(shop: Path, command_forks: Forks) -> Running:
 
 
 def wait_for_file(path: Path) -> None:
-    """Wait until somebody touched a file."""
+    """Wait until the process under test has touched a file."""
     until = time.monotonic() + SECS
     while not path.exists():
         assert time.monotonic() < until, f"{path.name} was never reached"

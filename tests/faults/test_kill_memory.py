@@ -75,7 +75,7 @@ class Filled:
     after: dict[str, dict[str, object]] = field(default_factory=dict)
 
     async def do(self, what: str) -> dict[str, object]:
-        """What it says after an act that nobody killed."""
+        """What it says after an act that was not killed."""
         if what not in self.after:
             twin = Path(shutil.copy(self.path, self.path.with_name(f"{what}.db")))
             async with keeper.opened(twin, what=what) as hands:

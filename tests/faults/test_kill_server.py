@@ -47,7 +47,7 @@ DIGESTS: Final = {"digest": "echo", "secs": 0.05}
 
 @dataclass
 class Client:
-    """Somebody who appends messages one by one, and knows which were answered and which may have been lost."""
+    """A client that appends messages one by one, and knows which were answered and which may have been lost."""
 
     user: str
     http: httpx2.AsyncClient

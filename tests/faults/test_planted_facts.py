@@ -39,7 +39,7 @@ RULE = "Never ship anything to the depot in Almere on a Monday."
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """Something that is said once: where, in which words, and what somebody asks who wants it again."""
+    """Something that is said once: where, in which words, and what a user asks who wants it again."""
 
     place: str
     said: str

@@ -160,7 +160,7 @@ async def test_ids_that_differ_in_case_stay_apart(tmp_path: Path) -> None:
     ids=repr,
 )
 async def test_the_default_user_adopts_its_own(tmp_path: Path, names: list[str]) -> None:
-    """What stood under `default`, the nil UUID and "test" is the default user's, found by search, and nobody else's is."""
+    """What `default`, the nil UUID and "test" had is the default user's, found by search, and no other user's is."""
     path = tmp_path / "old.db"
     await make_former(path, names, agents=["guide", "clerk"])
     adopted = [at for at, name in enumerate(names) if name in {"default", "test", NIL}]

@@ -438,7 +438,7 @@ class BackgroundMachine(RuleBasedStateMachine):
         self.process.script.behaviours = []
 
     async def work(self, session_id: str) -> None:
-        """What whoever waits for the work does."""
+        """Do what a caller does that waits for the work."""
         record = await self.process.engine._store.get_session(SessionId(session_id))
         await self.process.worker.work(await load_session(self.process.worker.store, record))
 

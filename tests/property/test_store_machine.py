@@ -107,7 +107,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=sessions, user=USERS, agent=AGENTS, key=KEYS, limit=LIMITS)
     def open_session(self, user: str, agent: str, key: str | None, limit: int) -> object:
-        """Open the current session of somebody, perhaps under a key or with another limit."""
+        """Open the current session of a user and an agent, perhaps under a key or with another limit."""
         session_id = self._opened(user, agent, key, limit)
         return session_id if session_id.startswith("ses_") else multiple()
 

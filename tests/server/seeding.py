@@ -1,6 +1,6 @@
 """A store with something of everything: two users, two agents, and whatever a path of the API can name of them.
 
-What a user said, and all that was made of it, holds that user's marker, a word that nobody else says; what only one
+What a user said, and all that was made of it, holds that user's marker, a word that no other user says; what only one
 agent may know holds the agent's marker. An answer that holds a marker that its reader must not see is a leak.
 """
 

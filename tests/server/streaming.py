@@ -19,7 +19,7 @@ Data = dict[str, Any]
 
 
 async def wait_until(is_so: Callable[[], object]) -> None:
-    """Wait until something is so that nobody tells of."""
+    """Wait until something is so that no event tells of."""
     with anyio.fail_after(PATIENCE_SECS):
         while not is_so():  # noqa: ASYNC110 - what is waited for is in another library's hands, or the server's own
             await asyncio.sleep(0.01)

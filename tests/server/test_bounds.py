@@ -107,7 +107,7 @@ def head_of(process: Process, *lines: str) -> bytes:
 
 
 def test_silent_connections_are_closed(impatient: Process) -> None:
-    """Two hundred connections that say nothing keep nobody out, and every one of them is closed by the server."""
+    """Two hundred connections that say nothing keep no client out, and every one of them is closed by the server."""
     with ExitStack() as opened:
         silent = [opened.enter_context(connect(impatient)) for _ in range(200)]
         assert ask(impatient).status_code == 200

@@ -194,7 +194,7 @@ async def test_a_stop_takes_no_lease(tmp_path: Path) -> None:
 
 
 async def test_what_a_dead_server_has_left_is_waited_for(tmp_path: Path) -> None:
-    """An answer that nobody gives any more, but whose lease has not run out, holds up the next one and does not refuse it."""
+    """An answer that no server gives any more holds up the next until its lease runs out, and does not refuse it."""
     async with talking(tmp_path, {"text": "Berth seven."}) as talk, talk.client() as client:
         async with asking(client) as stream:
             session_id = (await stream.until("said"))["session_id"]
@@ -245,7 +245,7 @@ async def test_a_cut_stores_what_was_said(tmp_path: Path) -> None:
 
 
 async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
-    """When nobody reads the stream any more the model is stopped, and what was said until then is in the log."""
+    """When the stream is no longer read, the model is stopped, and what was said until then is in the log."""
     async with talking(tmp_path, SLOW) as talk, talk.client() as client:
         async with asking(client) as stream:
             session_id = (await stream.until("text_delta"))["session_id"]
@@ -338,7 +338,7 @@ async def test_a_turn_in_an_older_session_makes_it_current(tmp_path: Path) -> No
 
 
 async def test_keys_chat_within_their_scope(tmp_path: Path) -> None:
-    """A key chats as its user and with its agent only, chooses no model, and cuts nobody else's answer."""
+    """A key chats as its user and with its agent only, chooses no model, and cuts no other user's answer."""
     async with talking(tmp_path, SLOW) as talk, talk.client() as admin:
         user = (await admin.post("/api/users", json={"name": "Ada"})).json()["id"]
         async with talk.client(f"user:{user}") as ada, talk.client("agent:clerk") as clerk:
@@ -367,7 +367,7 @@ async def test_a_message_without_words_is_refused(tmp_path: Path, message: objec
 
 
 async def test_subscriptions_end_with_their_chat(tmp_path: Path) -> None:
-    """After as many answers as you like nobody but the server's own counter listens to the engine."""
+    """After as many answers as you like, only the server's own counter listens to the engine."""
     async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
         feed = talk.served.runtime.engine._stream.feed
         before = len(feed.list_open(Recovered))

@@ -1,4 +1,4 @@
-"""Full collections of garbage come when nobody waits for them."""
+"""Full collections of garbage come when no request waits for them."""
 
 import gc
 from collections.abc import Iterator

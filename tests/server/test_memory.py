@@ -90,7 +90,7 @@ async def test_a_wipe_tells_every_bucket(served: Served, admin: httpx2.AsyncClie
 
 
 async def test_an_export_comes_back_from_an_import(served: Served, admin: httpx2.AsyncClient) -> None:
-    """An export is a file named after user and day; an import of it for somebody without a memory gives it back whole."""
+    """An export is a file named after user and day; an import of it for a user without a memory gives it back whole."""
     odd = replace(fact("itm_odd", "The flag is \ud83d."), threats=(), status="expired")
     await put(store_of(served), fact("itm_1"), about("top_1"), odd)
     answer = await admin.get(f"/api/users/{ADA}/memory/export")
@@ -109,7 +109,7 @@ async def test_an_export_comes_back_from_an_import(served: Served, admin: httpx2
 
 @pytest.mark.parametrize("document", [{}, {"format": "other"}, {"format": "everfold.user", "version": 99}, []])
 async def test_what_is_no_export_is_refused(admin: httpx2.AsyncClient, document: object) -> None:
-    """A document that no export gave is refused, and makes nobody."""
+    """A document that no export gave is refused, and makes no user."""
     answer = await admin.post(f"/api/users/{ADA}/memory/import", json=document)
     assert answer.status_code == 422
     assert (await admin.get(f"/api/users/{ADA}")).status_code == 404

@@ -142,7 +142,7 @@ async def test_each_request_is_a_span(served: Served) -> None:
 async def test_a_write_that_was_cut_off_is_not_repeated_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody knows how far a cancelled write came: its key stays taken, and the same request is told so."""
+    """How far a cancelled write came is not known: its key stays taken, and the same request is told so."""
     code = "import asyncio\nasked = asyncio.Event()\nasync def ask(*_, **__):\n    asked.set()\n    await asyncio.sleep(60)\n"
     (tmp_path / "endless_source.py").write_text(code, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -158,7 +158,7 @@ async def test_a_write_that_was_cut_off_is_not_repeated_by_itself(
 
 
 async def test_the_last_admin_key_is_not_revoked(served: Served, admin: httpx2.AsyncClient) -> None:
-    """Nobody locks everybody out: the last key that may do everything is kept until there is another one."""
+    """No revocation locks all users out: the last key that may do everything is kept until there is another one."""
     [own] = (await admin.get("/api/api-keys")).json()["api_keys"]
     refused = await admin.delete(f"/api/api-keys/{own['id']}")
     assert (refused.status_code, refused.json()["code"], refused.json()["ids"]) == (

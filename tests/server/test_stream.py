@@ -79,7 +79,7 @@ async def test_a_user_sees_their_own_compaction_and_nobody_elses(tmp_path: Path)
 
 
 async def test_an_agents_key_sees_the_sessions_of_its_agent(tmp_path: Path) -> None:
-    """A key of an agent is told what happens in its agent's sessions, whoever the user is, and of no other agent's."""
+    """A key of an agent is told what happens in its agent's sessions of every user, and of no other agent's."""
     async with (
         served_on_port(tmp_path) as (served, url),
         client_of(served, url, "agent:guide") as client,
@@ -123,7 +123,7 @@ async def test_what_is_about_no_session_only_admins_are_told(tmp_path: Path) -> 
 
 
 async def next_about(stream: Stream, user_id: str) -> tuple[str, Data]:
-    """The next event, which is about this user and nobody else."""
+    """The next event, which is about this user and no other."""
     event = await stream.take()
     assert event is not None
     assert event[1]["user_id"] == user_id, event
@@ -247,7 +247,7 @@ async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
-    """When more happens than waits for a reader, it is told how many are missing, whoever it is."""
+    """When more happens than waits for a reader, it is told how many are missing, whatever its key."""
     async with served_on_port(tmp_path) as (served, url):
         ada = (await served.runtime.engine.add_user("Ada")).id
         async with client_of(served, url, f"user:{ada}") as client, watching(client) as stream:

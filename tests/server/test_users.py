@@ -48,7 +48,7 @@ async def test_what_names_nobody_is_malformed(admin: httpx2.AsyncClient, name: s
 
 
 async def test_nobody_is_not_found_and_not_made(admin: httpx2.AsyncClient) -> None:
-    """A UUID that nobody has gives 404, and to look at its memory makes nobody."""
+    """A UUID that no user has gives 404, and to look at its memory makes no user."""
     assert (await admin.get(f"/api/users/{BEN}")).status_code == 404
     assert (await admin.get(f"/api/users/{BEN}/memory")).json()["topics"] == []
     assert (await admin.delete(f"/api/users/{BEN}/memory")).status_code == 404
@@ -150,7 +150,7 @@ async def test_an_unknown_cursor_is_told(admin: httpx2.AsyncClient) -> None:
 
 
 async def test_a_users_key_sees_that_user_only(served: Served, admin: httpx2.AsyncClient) -> None:
-    """A key of one user lists and reads that user, nobody else, and changes nobody; an agent's key lists nobody."""
+    """A key of one user lists and reads that user alone, and changes no user; an agent's key lists no user."""
     ada, ben = [(await add(admin, name)).json()["id"] for name in ("Ada", "Ben")]
     async with await act_as(served, f"user:{ada}") as client:
         assert [user["id"] for user in (await client.get("/api/users")).json()["users"]] == [ada]

@@ -431,7 +431,7 @@ async def test_work_that_is_put_off_is_not_claimed(trace: Trace, tmp_path: Path)
 
 
 async def test_a_user_is_looked_for_once(engine: Everfold, trace: Trace) -> None:
-    """Whoever was named once costs no query when they are named again, and an id of the application's never does."""
+    """A user who was named once costs no query when they are named again, and an id of the application's never does."""
     asked = {"find_default_user", "find_bound_user", "find_user_row", "add_user", "bind_user"}
     for text in ("default", "ada", "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"):
         trace.take()
@@ -457,7 +457,7 @@ async def test_no_users_in_the_settings_cost_nothing(trace: Trace, tmp_path: Pat
 
 
 async def test_a_switch_asks_who_was_current_only_for_who_listens(engine: Everfold, trace: Trace) -> None:
-    """Resuming asks for the session before only where somebody is told of it."""
+    """Resuming asks for the session before only where a subscriber is told of it."""
     first = await engine.session()
     second = await first.new()
 

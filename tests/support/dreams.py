@@ -83,7 +83,7 @@ async def remember(
 ) -> Extraction:
     """Say the statements of items of one user and agent in a session that is there, and keep them with an extraction.
 
-    Where nobody said them, a program put them in.
+    Where no user said them, a program put them in.
     """
     session, first = SessionId(session_id), (await store.read_state(SessionId(session_id))).last_seq + 1
     texts = [item.statement for item in items] or ["Good morning."]

@@ -57,7 +57,7 @@ class Prover:
     """A session under proof.
 
     Args:
-        session: The session, which nobody else may be using.
+        session: The session, which no other code may be using.
         wire_format: The form of what is appended; None finds it by message.
         is_prefix_held: Whether a request must extend the one before where nothing was compacted or changed.
     """
@@ -222,7 +222,7 @@ class Prover:
                 )
             self._flat[provider] = flat
         self._events_count, self._settings = compactions_count, settings
-        # A request that holds only the system prompt has a constant opener for want of any message; nobody sends it.
+        # A request that holds only the system prompt has a constant opener for want of any message; it is never sent.
         has_messages = any(not isinstance(e, MessageEntry) or e.slice != "fixed" for e in window.entries)
         self._windows_count = self._windows_count + 1 if has_messages else 0
 
@@ -401,7 +401,7 @@ class PrefixWatch:
 
 
 def says_something(window: Window) -> bool:
-    """Whether a window shows more than what is fixed and what was erased: nobody sends the constant opener that is left."""
+    """Whether a window shows more than what is fixed and what was erased: the constant opener alone is never sent."""
     return any(
         not isinstance(entry, MessageEntry) or (entry.slice != "fixed" and not entry.message.is_erased)
         for entry in window.entries

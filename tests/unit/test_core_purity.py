@@ -1,6 +1,6 @@
 """The core is pure: it imports, calls and awaits nothing that could reach the world.
 
-An allow-list, because a deny-list misses what nobody thought of.
+An allow-list, because a deny-list misses what was not thought of.
 """
 
 import ast

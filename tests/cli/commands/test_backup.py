@@ -18,7 +18,7 @@ TALK = '[{"role": "user", "content": "Where is the key?"}, {"role": "assistant",
 
 
 def ignore(_done: int, _total: int) -> None:
-    """Progress that nobody sees."""
+    """Progress that is not shown."""
 
 
 def test_a_backup_is_restored(run: Run, here: Path) -> None:

@@ -175,7 +175,7 @@ def test_search_takes_roles_and_times(run: Run, transcript: Path) -> None:
 
 
 def test_verify_finds_nothing_in_a_sound_store(run: Run, database: Path) -> None:
-    """A store that nobody touched verifies, as a whole and by session."""
+    """A store that was not touched verifies, as a whole and by session."""
     document = read(run("verify", "--db", database, "--json"))
     assert document["store"] == []
     [verified] = document["sessions"]

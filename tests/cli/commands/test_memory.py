@@ -372,7 +372,7 @@ def test_an_error_is_told_in_words(memory: Run, words: tuple[str, ...], code: in
 
 
 def test_looking_makes_nobody(run: Run, remembered: Path) -> None:
-    """Asking for the memory of a name that nobody has is refused, and nobody has it afterwards; entering something makes them."""
+    """To ask for the memory of a name that no user has is refused and makes no user; to enter something makes one."""
     for words in (("memory", "list"), ("topics",), ("quarantine",), ("audit",), ("dreams",), ("dream",)):
         assert "'eve'" in run(*words, "--user", "eve", "--db", remembered, code=3).stderr
     assert "there is no database" in run("memory", "list", "--db", "missing.db", code=3).stderr

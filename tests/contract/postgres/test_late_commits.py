@@ -96,7 +96,7 @@ def other(store: PostgresStore, server_url: str) -> Iterator[Database]:
 async def test_a_row_that_is_committed_late_is_listed(
     store: PostgresStore, other: Database, server_url: str, listed: str
 ) -> None:
-    """Whoever goes on behind the last row of a page gets each row once, also one whose key was drawn before that page."""
+    """A reader that goes on behind a page's last row gets each row once, also one with a key drawn before that page."""
     write, page = LISTS[listed]
     with ExitStack() as late:
         late.enter_context(other.transaction())

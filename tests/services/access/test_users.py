@@ -29,7 +29,7 @@ async def names(engine: Everfold) -> list[str]:
 
 
 async def test_a_name_is_one_user(engine: Everfold) -> None:
-    """A name stands for one user with a UUID, whoever asks first and however often, and each name for another one."""
+    """A name is one user with a UUID, whichever session asks first and however often, and each name is another one."""
     ids = [(await engine.session(user=name, agent=agent)).record.user_id for name in ("ada", "ben") for agent in "xyx"]
     assert len(set(ids)) == 2
     assert all(UUID.fullmatch(it) for it in ids)
@@ -61,7 +61,7 @@ async def test_ids_persist(file_url: str) -> None:
 
 
 async def test_two_engines_at_once_make_one_user_each(file_url: str) -> None:
-    """Engines on one file that ask for the same new users at once all get the same ones, whoever was first."""
+    """Engines on one file that ask for the same new users at once all get the same ones, whichever was first."""
     async with AsyncExitStack() as stack:
         engines = [await stack.enter_async_context(everfold.open(file_url)) for _ in range(4)]
         texts = ["default", "ada", "ben", "default"]
@@ -86,7 +86,7 @@ async def test_an_application_brings_its_own_ids(engine: Everfold) -> None:
 
 
 async def test_asking_stores_nobody(engine: Everfold) -> None:
-    """Searching and listing for a name that nobody has gives nothing and makes nobody known."""
+    """Searching and listing for a name that no user has gives nothing and makes no user known."""
     for text in ("nobody", "default", OWN):
         assert await engine.search("boats", user=text) == []
         assert await engine.list_sessions(user=text) == []
@@ -166,7 +166,7 @@ async def test_a_change_keeps_every_name(engine: Everfold) -> None:
 
 
 async def test_a_change_that_cannot_be_changes_nothing(engine: Everfold) -> None:
-    """Somebody else's name or binding, and a name that means somebody already, are refused and leave all as it was."""
+    """Another user's name or binding, and a name that means a user already, are refused and leave all as it was."""
     await engine.add_user("Ilse", bindings=["telegram:12"])
     await engine.add_user("ben")
     before = await engine.list_users()
@@ -229,7 +229,7 @@ async def test_the_default_user_has_the_name_of_the_settings(file_url: str) -> N
 
 
 async def test_no_users_in_the_settings_change_nothing(file_url: str) -> None:
-    """Without users in the settings an opening stores nobody, and leaves those that are there."""
+    """Without users in the settings an opening stores no user, and leaves those that are there."""
     async with everfold.open(file_url) as engine:
         assert await engine.list_users() == []
         await engine.add_user("ada")
@@ -256,7 +256,7 @@ async def test_openings_at_once_agree(file_url: str) -> None:
 
 
 async def test_settings_that_contradict_the_store_are_refused(file_url: str) -> None:
-    """A name or a binding that is somebody else's in the store ends the opening with words; the file can be opened again."""
+    """A name or a binding of another user in the store ends the opening with words; the file can be opened again."""
     async with everfold.open(file_url) as engine:
         await engine.add_user("Ilse", bindings=["telegram:12"])
         before = await engine.list_users()
@@ -312,7 +312,7 @@ async def test_applying_twice_writes_nothing(engine: Everfold, clock: FakeClock)
 
 
 async def test_looking_into_memory_makes_nobody(engine: Everfold) -> None:
-    """The memory of a name that nobody has is refused, and nobody has it afterwards; a UUID is taken as it is."""
+    """The memory of a name that no user has is refused, and no user has it afterwards; a UUID is taken as it is."""
     with pytest.raises(NotFoundError, match="eve"):
         await engine.memory(user="eve")
     await engine.memory(user="6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b")

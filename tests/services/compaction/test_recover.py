@@ -1,4 +1,4 @@
-"""The sweep: what nobody works on any more is found, once a session, and what a store refuses is asked again."""
+"""The sweep: what no process works on any more is found, once a session, and what a store refuses is asked again."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -74,7 +74,7 @@ class Rig:
         )
 
     async def leave(self, name: str, begun_at: datetime, *, count: int = 1) -> list[Compaction]:
-        """A session that has so many events which nobody works on."""
+        """A session that has so many events which no process works on."""
         record = await open_session(self.store, session_record(f"ses_{name}", user_id=UserId(name)), *talk(8))
         compactions: list[Compaction] = []
         for number in range(count):
@@ -97,7 +97,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
 
 
 async def test_nothing_to_find(rig: Rig) -> None:
-    """Where nothing waits, nobody is woken and nothing told."""
+    """Where nothing waits, no session is woken and nothing told."""
     assert await rig.recovery.recover() == []
     assert (rig.woken.sessions, rig.told.compactions) == ([], [])
 

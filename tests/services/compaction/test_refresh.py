@@ -1,4 +1,4 @@
-"""Context refreshes: what sources say comes into the session from outside, once, at the right moment, and harms nobody."""
+"""Context refreshes: what sources say comes into the session from outside, once, at the right moment, without harm."""
 
 import asyncio
 import json

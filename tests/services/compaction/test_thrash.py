@@ -48,7 +48,7 @@ async def rest(engine: Everfold, session: Session, clock: FakeClock) -> None:
     """A minute between two turns, in which the background ends what it does."""
     clock.advance(timedelta(seconds=60))
     await engine._background.dispatcher.join(session.id)
-    await asyncio.sleep(0)  # whoever listens hears what was said
+    await asyncio.sleep(0)  # every listener hears what was said
 
 
 def talk_of(name: str, request: pytest.FixtureRequest) -> Wires:

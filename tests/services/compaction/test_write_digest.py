@@ -260,7 +260,7 @@ async def test_what_is_not_about_the_text_goes_to_the_caller(error: EverfoldErro
 
 
 async def test_a_cancellation_and_a_stranger_go_to_the_caller() -> None:
-    """A cancelled task is cancelled, and an error that nobody expected is not hidden."""
+    """A cancelled task is cancelled, and an unexpected error is not hidden."""
     with pytest.raises(asyncio.CancelledError):
         await write_digest(_cancelled, make_order())
     with pytest.raises(RuntimeError):

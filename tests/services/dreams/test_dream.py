@@ -453,7 +453,7 @@ def _beside(bench: Bench, *steps: Step) -> tuple[Dreamer, ScriptedModel]:
 
 
 async def test_two_processes_pay_for_one_dream() -> None:
-    """While one process's model is asked, another skips and asks nobody; what is new afterwards is its own to dream."""
+    """While one process's model is asked, another skips and asks none; what is new afterwards is its own to dream."""
     bench, model = await _open_between(*HARBOUR)
     other, paid = _beside(bench, FINE)
     seen: list[Dream | None] = []

@@ -1,4 +1,4 @@
-"""The dream loop: who has been idle is found in the store, dreamed for once, and nobody else."""
+"""The dream loop: who has been idle is found in the store and dreamed for once, and no other user is."""
 
 import asyncio
 from collections.abc import AsyncIterator

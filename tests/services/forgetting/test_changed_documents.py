@@ -1,4 +1,4 @@
-"""A document that was changed after its export is refused, shows nobody else's words, and leaves nothing behind."""
+"""A document that was changed after its export is refused, shows no other user's words, and leaves nothing behind."""
 
 import json
 from collections.abc import Callable

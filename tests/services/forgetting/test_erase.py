@@ -333,7 +333,7 @@ class _Interrupted(SqliteStore):
     async def commit_compaction(
         self, compaction_id: CompactionId, fold: Fold, state: SessionState, **rest: object
     ) -> None:
-        """Commit, after the message was erased by somebody else."""
+        """Commit, after the message was erased by another engine."""
         if self.seq:
             seq, self.seq = self.seq, 0
             await (await open_engine(self).session(id=(await self.get_compaction(compaction_id)).session_id)).erase(seq)
@@ -363,7 +363,7 @@ class _Late(SqliteStore):
     is_late = True
 
     async def erase_message(self, erasure: Erasure, **rest: object) -> None:
-        """Erase, after somebody else appended an answer whose context row holds the words."""
+        """Erase, after another engine appended an answer whose context row holds the words."""
         if self.is_late:
             self.is_late = False
             await (await open_engine(self).session(id=erasure.session_id)).append(assistant("Understood."))
@@ -461,7 +461,7 @@ async def test_what_an_erase_replaced_cannot_come_back_unseen(table: str, column
 
 
 async def test_other_handles_forget_it_too(store: SqliteStore) -> None:
-    """A handle that showed the message before shows it no more after somebody else erased it."""
+    """A handle that showed the message before shows it no more after another handle erased it."""
     engine = open_engine(store)
     session = await engine.session(limit=LIMIT_TOKENS)
     seq = await fill(session)

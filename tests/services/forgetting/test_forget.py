@@ -320,7 +320,7 @@ async def test_a_wipe_with_transcripts_leaves_nothing(engine: Everfold) -> None:
 
 
 async def test_nobody_is_wiped_by_a_wrong_name(engine: Everfold) -> None:
-    """A name or an id that nobody has is refused, for an export too, and nobody is made of it."""
+    """A name or an id that no user has is refused, for an export too, and no user is made of it."""
     before = await engine.list_users()
     for name in ("nobody", "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"):
         for ask in (engine.wipe, engine.export_user):
@@ -330,7 +330,7 @@ async def test_nobody_is_wiped_by_a_wrong_name(engine: Everfold) -> None:
 
 
 async def test_a_user_who_is_known_by_memory_alone_can_be_wiped(engine: Everfold) -> None:
-    """Somebody of whom there is an item and no session is exported and wiped like anybody."""
+    """A user of whom there is an item and no session is exported and wiped like any other."""
     user_id = "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"
     await (await engine.memory(user=user_id)).add(f"The {NEEDLE} has two masts.")
     assert len(str((await engine.export_user(user_id))["items"])) > 2

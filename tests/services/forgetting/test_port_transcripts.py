@@ -236,7 +236,7 @@ async def test_what_was_looked_at_is_not_looked_at_again(engine: Everfold, clock
 async def test_broken_transcripts_store_nothing(
     exported: str, path: tuple[str | int, ...], value: object, where: str
 ) -> None:
-    """A document whose sessions are not as they must be is refused with where it is broken, and nobody is made of it."""
+    """A document whose sessions are not as they must be is refused with where it is broken, and makes no user."""
     document = json.loads(exported)
     assert document["transcripts"][0]["id"] == "ses_000001"
     at = document

@@ -74,7 +74,7 @@ async def test_a_preview_folds_as_a_lower_limit_would_and_writes_nothing(engine:
 
 
 async def test_what_belongs_to_another_session_is_not_found(engine: Everfold) -> None:
-    """Reading, retrying and cancelling an event of another session is refused as one that nobody has."""
+    """Reading, retrying and cancelling an event of another session is refused as one that no session has."""
     session = await fold_often(engine, 1)
     other = await engine.session(agent="clerk", limit=6000)
     [compaction] = await session.inspect.compactions()

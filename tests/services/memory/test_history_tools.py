@@ -138,7 +138,7 @@ async def test_an_error_names_what_there_is(arguments: JsonObject, told: str) ->
 
 
 async def test_no_other_conversation_is_reached() -> None:
-    """Messages of another user or another agent are neither found nor read, and an id of theirs is as one of nobody."""
+    """Messages of another user or agent are neither found nor read, and an id of theirs is like an unknown one."""
     async with everfold.open("memory://") as engine:
         own = await engine.session(user="ada", agent="helper")
         await own.append({"role": "user", "content": "The ferry leaves at nine."})

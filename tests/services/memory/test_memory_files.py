@@ -87,7 +87,7 @@ async def test_writers_at_once_lose_nothing(engine: Everfold) -> None:
 
 
 async def test_a_file_is_of_one_user_and_agent(engine: Everfold, files: MemoryFiles) -> None:
-    """Nobody else's files are seen, written or removed."""
+    """No other user's or agent's files are seen, written or removed."""
     await files.create(NOTES, "Ada's")
     for other in (await engine.memory_files(user="ben"), await engine.memory_files(user="ada", agent="clerk")):
         assert await other.entries() == []

@@ -173,7 +173,7 @@ async def test_the_snapshot_outlives_the_process(tmp_path_factory: pytest.TempPa
 
 
 async def test_nothing_is_folded_before_it_was_looked_at(url: str) -> None:
-    """Messages that were stored by somebody without memory are taken up before the next window folds them."""
+    """Messages that were stored by an engine without memory are taken up before the next window folds them."""
     async with opened(url, system="summarization") as engine:
         session = await engine.session(user="ann", limit=4000)
         await session.append(user(BADGE))

@@ -109,7 +109,7 @@ async def test_dreams_wait_for_the_gap() -> None:
 
 
 async def test_dreams_wait_for_the_next_look() -> None:
-    """A look that comes late finds nobody before."""
+    """Before a look that comes late, no user is found to dream for."""
     clock = FakeClock()
     settings = join({"sessions": {"gap_secs": 60.0, "poll_secs": 60.0}, "compaction": {"synchronous": False}})
     async with everfold.open("memory://", settings=settings, clock=clock, ids=CountingIds()) as engine:

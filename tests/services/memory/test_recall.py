@@ -198,7 +198,7 @@ async def test_an_empty_store_gives_nothing(store: Store) -> None:
 
 
 class Untouched(SqliteStore):
-    """A store that nobody may ask."""
+    """A store that may not be asked."""
 
     def __getattribute__(self, name: str) -> object:
         if name in ("search", "search_items", "list_topics", "read_messages", "read_items", "get_session"):

@@ -17,7 +17,7 @@ ON = {"memory": {"system": "structured"}, "compaction": {"synchronous": False}}
 
 
 async def count(engine_url: str, *, until: dict[Space, int] | None = None) -> dict[Space, int]:
-    """The vectors of a user, as somebody else finds them in the file; once they are as they should be, where that is said."""
+    """The vectors of a user as another store finds them in the file; if `until` is set, once they are that many."""
     store = await SqliteStore.open(engine_url.removeprefix("sqlite:///"))
     try:
         user_id = next(one.id for one in await store.list_users(after=None, limit_count=9) if one.name == "ada")

@@ -1,4 +1,4 @@
-"""A call of a model is told to whoever listens, however it ends."""
+"""A call of a model is told to every listener, however it ends."""
 
 import anyio
 import pytest

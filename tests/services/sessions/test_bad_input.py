@@ -300,7 +300,7 @@ async def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path, content
 
 
 async def test_a_database_of_another_program_stays_as_it_is(tmp_path: Path) -> None:
-    """A database with tables of somebody else is refused and not written."""
+    """A database with tables of another program is refused and not written."""
     path = tmp_path / "other.db"
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE wine (name)")
@@ -357,7 +357,7 @@ UNFIT: dict[str, Callable[[Everfold, Session], Awaitable[object]]] = {
 async def test_a_value_that_is_no_id_is_not_called_damage(
     engine: Everfold, session: Session, asked: Callable[[Everfold, Session], Awaitable[object]]
 ) -> None:
-    """Whoever asks with a value that no store can hold is told so; nobody is sent to a backup for it."""
+    """A caller that asks with a value that no store can hold is told so, and is not sent to a backup for it."""
     before = await snapshot(session)
     with pytest.raises((InvalidInputError, NotFoundError)):
         await asked(engine, session)

@@ -1,4 +1,4 @@
-"""The feed: everything in its order, nobody held up, and nothing kept for who is gone."""
+"""The feed: everything in its order, nothing held up, and nothing kept for who is gone."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -103,7 +103,7 @@ async def test_a_subscription_can_be_closed() -> None:
 
 
 async def test_who_is_gone_is_forgotten() -> None:
-    """A subscription that nobody holds any more, a loop that was left for example, costs nothing further."""
+    """A subscription that is not held any more, a loop that was left for example, costs nothing further."""
     feed = Feed()
     for _ in range(3):
         feed.take(switched(0))

@@ -1,4 +1,4 @@
-"""Changes are told once they are stored, each once, and to nobody but who follows them."""
+"""Changes are told once they are stored, each once, and only to who follows them."""
 
 import ast
 import asyncio
@@ -189,7 +189,7 @@ def test_a_change_is_told_of_whose_it_is() -> None:
 
 
 async def test_nothing_is_made_where_nobody_follows() -> None:
-    """Without a follower a change is not even looked at, whoever else has subscribed."""
+    """Without a follower a change is not even looked at, whatever else has subscribed."""
     stream = Stream()
     plain = stream.feed.subscribe()
     tell_memory(stream, cast("MemoryChange", None))

@@ -161,12 +161,12 @@ class Rig:
         await let_run()
 
     async def finish(self) -> None:
-        """Let the model write, and wait until nobody is at work."""
+        """Let the model write, and wait until no task is at work."""
         self.writer.gate.set()
         await self.rest()
 
     async def rest(self) -> None:
-        """Wait until nobody is at work."""
+        """Wait until no task is at work."""
         dispatcher = self.background.dispatcher
         assert isinstance(dispatcher, InProcessDispatcher)
         while names := list(dispatcher._tasks):
@@ -747,7 +747,7 @@ async def test_a_cadence_is_met_before_the_next_message(url: str) -> None:
 
 
 async def test_a_gap_is_met_before_the_message_that_ends_it(url: str) -> None:
-    """What the sources said and what was folded stand before the user's question, and the window asks nobody again."""
+    """What the sources said and what was folded stand before the user's question; the window asks no source again."""
     source, clock = FakeSource(), FakeClock()
     settings = {"gap_secs": 600, "keep_recent": 2, "min_fold_tokens": 0}
     async with opened(url, clock=clock, source=source, has_model=False, settings=settings) as rig:
@@ -856,7 +856,7 @@ async def test_a_break_is_reported_once(url: str, is_appended: bool) -> None:  #
     ids=["an error", "past the deadline"],
 )
 async def test_a_refresh_that_fails_keeps_its_stretch(file_url: str, source: FakeSource) -> None:
-    """The turn goes on, and the time that nobody answered for is asked for again, also by the next process."""
+    """The turn goes on, and the time that no source answered for is asked for again, also by the next process."""
     clock = FakeClock()
     start = clock.now()
     settings = {"gap_secs": 600, "gap_deadline_secs": 0.02, "enabled": False}

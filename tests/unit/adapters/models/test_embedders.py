@@ -119,7 +119,7 @@ async def test_every_failure_is_ours(answer: Answer, expected: type[EverfoldErro
 
 
 async def test_a_server_that_is_not_there() -> None:
-    """An address where nobody listens is a model that cannot be reached."""
+    """An address where no server listens is a model that cannot be reached."""
     with ModelServer() as server:
         url = f"{server.url}/v1"
     embedder = open_embedder("ollama:all-minilm", base_url=url)

@@ -144,7 +144,7 @@ async def test_a_key_that_is_not_given_is_not_found(provider: str, monkeypatch: 
     ],
 )
 async def test_how_an_answer_ended(provider: str, answer: bytes, finish: Finish, text: str) -> None:
-    """An answer that is not whole says so, with what there is of it; one that is empty is left to whoever uses it."""
+    """An answer that is not whole says so, with what there is of it; one that is empty is left to the caller."""
     reply = await ask(provider, Answer(body=answer))
     assert (reply.finish, reply.text) == (finish, text)
 
@@ -221,7 +221,7 @@ async def test_errors_are_ours_and_come_once(provider: str, answer: Answer, kind
 
 
 async def test_what_we_said_is_not_taken_for_the_providers_word() -> None:
-    """A refusal that repeats our own text, in which somebody speaks of context lengths, is no context-length error."""
+    """A refusal that repeats our own text, which speaks of context lengths, is no context-length error."""
     detail = [{"type": "missing", "input": "The maximum context length is 4000 tokens, prompt is too long."}]
     answer = Answer(status=422, body=json.dumps({"detail": detail}).encode())
     async with served("openai", answer) as (model, _):

@@ -90,7 +90,7 @@ async def test_a_fault_that_is_an_answer() -> None:
 
 
 async def test_a_model_that_never_answers() -> None:
-    """The fault `timeout` lasts until whoever asked gives up."""
+    """The fault `timeout` lasts until the caller gives up."""
     with anyio.move_on_after(0.02) as scope:
         await ScriptedModel([Step(fault="timeout")]).reply(REQUEST)
     assert scope.cancelled_caught

@@ -61,7 +61,7 @@ value = 3
 
 @pytest.fixture(autouse=True)
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module of somebody's own, found by its name."""
+    """A module of a user's own, found by its name."""
     (tmp_path / "somebodys_source.py").write_text(MODULE, "utf-8")
     (tmp_path / "leaving_source.py").write_text("raise SystemExit(5)", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)

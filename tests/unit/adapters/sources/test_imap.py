@@ -138,7 +138,7 @@ async def test_a_missing_password_is_said_before_anything_is_reached() -> None:
 
 
 async def test_an_unknown_authority_is_refused(mailbox: ImapServer) -> None:
-    """A certificate that nobody vouches for ends the connection before the password is sent."""
+    """A certificate that no known authority vouches for ends the connection before the password is sent."""
     with pytest.raises(SourceError, match="certificate that is not trusted"):
         await _ask(_build(mailbox, ca_file=None))
 

@@ -72,7 +72,7 @@ def read(database: Database) -> tuple[Position, WorkState, WorkState]:
 
 
 def run(database: Database, name: str, cause: Cause | None = None) -> int:
-    """Run a query for the only event, with values that stand in nobody's way; gives how many rows it changed."""
+    """Run a query for the only event, with values that stand in no query's way; gives how many rows it changed."""
     values: dict[str, SqlValue] = dict.fromkeys(re.findall(r":(\w+)", database.queries[name]))
     usual: dict[str, SqlValue] = {
         "id": "evt",

@@ -1,4 +1,4 @@
-"""Log lines: one for each event, in figures, at a level that says whether somebody should look."""
+"""Log lines: one for each event, in figures, at a level that says whether a person should look."""
 
 import logging
 

@@ -110,6 +110,6 @@ def test_an_existing_text_keeps_its_permissions(tmp_path: Path, caplog: pytest.L
 
 
 def test_what_cannot_be_made_is_left_to_the_opener(tmp_path: Path) -> None:
-    """A folder that is missing is no error here: whoever opens the file says what is wrong."""
+    """A folder that is missing is no error here: the code that opens the file says what is wrong."""
     ensure_private(str(tmp_path / "missing" / "log.db"))
     assert not list(tmp_path.iterdir())

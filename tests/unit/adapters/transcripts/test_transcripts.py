@@ -409,7 +409,7 @@ def test_broken_file_is_refused_with_line_and_reason(name: str, line: int, reaso
 
 
 def test_a_file_of_no_format_is_described() -> None:
-    """Whoever gives a file that nothing reads is told what it begins with, and what would be read."""
+    """A caller that gives a file that nothing reads is told what it begins with, and what would be read."""
     export: JsonValue = [{"title": "Beds", "rows": {}, "newest": "n"}]
     with pytest.raises(InvalidInputError, match=r"an object with `title`, `rows`, `newest` is not a transcript"):
         _parse(export)

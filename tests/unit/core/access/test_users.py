@@ -53,7 +53,7 @@ def test_a_text_names_a_user(text: str, kind: str, named: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "\n", None, 7, b"ada", NIL, "half \ud83d"], ids=repr)
 def test_what_names_nobody_is_refused(text: object) -> None:
-    """Nothing, what is no text, the nil UUID and half a character name nobody, wherever they come from."""
+    """Nothing, what is no text, the nil UUID and half a character name no user, wherever they come from."""
     with pytest.raises(InvalidInputError):
         parse_user_reference(text)
     with pytest.raises(InvalidInputError):
@@ -95,7 +95,7 @@ def test_a_binding_reads_back_equal(own_id: str, channel: str) -> None:
     ],
 )
 def test_what_is_no_binding_is_refused(text: str) -> None:
-    """A missing part, a channel that is no word in lower case, and a name that means somebody else are refused."""
+    """A missing part, a channel that is no word in lower case, and a name that means another user are refused."""
     with pytest.raises(InvalidInputError):
         parse_binding(text)
 
@@ -131,7 +131,7 @@ def test_one_entry_is_the_default_user() -> None:
     ids=["two defaults", "one name", "one binding", "a name of another", "default", "a UUID", "empty"],
 )
 def test_entries_that_contradict_each_other_are_refused(entries: list[UserEntry]) -> None:
-    """Two default users, two owners of one name or binding, and names that mean somebody else are refused."""
+    """Two default users, two owners of one name or binding, and names that mean another user are refused."""
     with pytest.raises(InvalidInputError):
         plan_users(entries)
 

@@ -44,7 +44,7 @@ def test_each_final_row_ends_what_its_example_names(row: Ending) -> None:
     ],
 )
 def test_what_is_left_behind_is_named(said: str, given_up: set[str]) -> None:
-    """The words of what somebody left, or of who left, are told without the words around them."""
+    """The words of what a person left, or of who left, are told without the words around them."""
     assert any(one.words - {"we"} == given_up for one in list_given_up(said))
 
 

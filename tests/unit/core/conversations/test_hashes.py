@@ -153,7 +153,7 @@ def test_a_tail_is_of_the_last_three_that_a_client_must_hold() -> None:
 
 
 def test_a_word_that_is_a_whole_message_is_found_by_its_hash() -> None:
-    """Whoever said it, a message that says nothing but a word has one of the word's hashes."""
+    """Whether user or assistant said it, a message that says nothing but a word has one of the word's hashes."""
     for role in ("user", "assistant"):
         assert _given({"role": role, "content": [{"type": "text", "text": "Zanzibar"}]}).content in hash_said(
             "Zanzibar"

@@ -343,7 +343,7 @@ def test_another_language_is_refused_among_tools() -> None:
 
 
 def test_another_language_is_refused_over_calls_and_data_alone() -> None:
-    """A record in which nobody says a word, and which only codes make German, is reported in the instructions' language."""
+    """A record without spoken words, which only codes make German, is reported in the instructions' language."""
     call = '#41 [assistant, 2026-02-03 14:05 Tue]\n[calls get_flight {"flight": "VK7Q2P"}]'
     data = (
         '{"flight": "TP1363", "origin": "MCO", "status": "landed", "cabin": "economy", "price": 127}, ' * 12

@@ -87,7 +87,7 @@ def test_a_request_holds_items_topics_and_dates() -> None:
 
 
 def test_nothing_new_asks_nothing() -> None:
-    """Without a new current item of the tier that was said by somebody there is no request."""
+    """There is no request without a new current item of the tier, one that did not come from outside."""
     for item in (
         replace(NEW, tier="agent"),
         replace(NEW, origin="external"),

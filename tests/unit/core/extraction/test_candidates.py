@@ -99,7 +99,7 @@ def test_what_is_to_be_remembered_is_bounded() -> None:
 
 
 def test_documents_are_not_said() -> None:
-    """Text of a document that rides on a message is nobody's statement."""
+    """Text of a document that rides on a message is no one's statement."""
     part: JsonObject = {"type": "text", "text": "Never call me before nine."}
     document: JsonObject = {
         "type": "document",

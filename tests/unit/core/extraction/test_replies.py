@@ -1,4 +1,4 @@
-"""What a model says it found counts only as far as the messages say so, and as whoever said it may say so."""
+"""What a model says it found counts only as far as the messages say so, and as their speaker may say so."""
 
 import json
 from collections.abc import Sequence

@@ -65,12 +65,12 @@ def test_another_value_replaces_in_whatever_words(older: str, newer: str) -> Non
     ],
 )
 def test_what_may_hold_beside_stays(older: str, newer: str) -> None:
-    """A value of another person, occasion or time, a closer one, and one in another unit take nobody's place."""
+    """A value of another person, occasion or time, a closer one, and one in another unit replace nothing."""
     assert not replaces(newer, older)
 
 
 def test_a_value_given_up_leaves_other_attributes_alone() -> None:
-    """What is no longer so of an attribute that the older statement does not speak of takes nobody's place."""
+    """What is no longer so of an attribute that the older statement does not speak of replaces nothing."""
     older = "I no longer work at Acme, I work at Bolt now."
     assert not replaces("I am no longer vegetarian.", older)
     assert not replaces("I no longer live in Rome.", older)

@@ -40,7 +40,7 @@ def test_why_a_message_is_left_out(headers: dict[str, list[str]], flags: tuple[s
 
 
 def test_an_invitation_is_a_person_s() -> None:
-    """A machine sends it, and somebody waits for an answer."""
+    """A machine sends it, and a person waits for an answer."""
     assert find_bulk_reason({"auto-submitted": ["auto-generated"]}, is_invitation=True) is None
     assert find_bulk_reason({"list-id": ["<l>"]}, is_invitation=True) == "mailing list"
 

@@ -174,7 +174,7 @@ def test_json_gives_exact_windows_of_pairs() -> None:
     ],
 )
 def test_what_a_careful_person_would_note_is_standing(text: str, kind: str) -> None:
-    """What is called important, what somebody cannot bear, and a slip that is put right bind beyond their moment."""
+    """What is called important, what a person cannot bear, and a slip that is put right bind beyond their moment."""
     assert [(line.kind, line.standing) for line in _find(text)] == [(kind, True)]
 
 

@@ -80,7 +80,7 @@ def test_what_the_speaker_means_to_do_takes_nothing_with_it() -> None:
 
 
 def test_a_rule_takes_no_words_of_others_with_it() -> None:
-    """A sentence that quotes somebody else is not joined to the rule behind it."""
+    """A sentence that quotes another person is not joined to the rule behind it."""
     (quote,) = standing_quotes('The sign said "beware of the dog and of the cat". Never touch them.')
     assert quote == "Never touch them."
 

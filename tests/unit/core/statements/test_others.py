@@ -173,7 +173,7 @@ def test_many_reports_on_a_line_cost_what_their_length_does(piece: str, monkeypa
     ],
 )
 def test_a_title_is_part_of_the_sentence_that_names_it(text: str, others: list[str]) -> None:
-    """A title with the stop of its sentence inside is no sentence of somebody else; an order and a sentence of its own are."""
+    """A title that holds its sentence's stop is no other person's sentence; an order and a sentence of its own are."""
     assert [text[low:high] for low, high in find_others(text)] == others
 
 
@@ -332,7 +332,7 @@ def test_a_last_paragraph_below_the_rules_of_others_is_the_users(said: str) -> N
 
 @pytest.mark.parametrize("said", ["thanks", "why never?", "Hi all"])
 def test_a_bold_name_that_comes_back_in_a_talk_speaks(said: str) -> None:
-    """Lines with bold names are a chat where one comes back and somebody is spoken to, or where two come back."""
+    """Lines with bold names are a chat where one comes back and a person is spoken to, or where two come back."""
     text = f"**Ben:** never deploy on Fridays\n**Ada:** {said}\n**Ben:** never at all"
     assert find_others(text) == ((0, len(text)),)
     plain = "**Ben:** never deploy on Fridays\n**Ada:** always deploy\n**Ben:** never at all\n**Ada:** always"

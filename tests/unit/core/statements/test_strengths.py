@@ -87,7 +87,7 @@ def test_what_only_looks_like_a_limit_binds_weakly(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["The user wants to pay.", "My landlord can't use his car."])
 def test_a_single_act_and_what_another_cannot_do_bind_nobody(text: str) -> None:
-    """What somebody wants to do once, and what another person is not able to do, are no limits."""
+    """What a person wants to do once, and what another person is not able to do, are no limits."""
     assert measure(text) == 0
 
 

@@ -168,7 +168,7 @@ def test_what_recurs_or_has_a_lifetime_has_no_end(said: str) -> None:
     ],
 )
 def test_what_is_said_of_one_time_ends(said: str, last: tuple[int, int, int]) -> None:
-    """One owned thing, somebody who leaves, days of a named week and an order for the rest of the day have an end."""
+    """One owned thing, a person who leaves, days of a named week and an order for the rest of the day have an end."""
     found = find_end(said, MONDAY)
     assert found is not None
     assert found.date() == date(*last)

@@ -60,7 +60,7 @@ def test_what_follows_a_question_is_found_by_its_words() -> None:
 
 
 def test_without_earlier_messages_before_is_empty() -> None:
-    """What nobody said has no context row's words."""
+    """What no person said has no context row's words."""
     assert _index("exit code 1").before == ""
 
 

@@ -60,7 +60,7 @@ async def show(
 
 
 async def test_members_of_messages_parts_and_calls_come_back() -> None:
-    """In OpenAI's form a message is what came, member for member: reasoning, signatures, and what nobody knows."""
+    """In OpenAI's form a message is what came, member for member: reasoning, signatures, and what is not known."""
     assert await show([HELLO, THOUGHT, RESULT]) == [HELLO, THOUGHT, RESULT]
 
 

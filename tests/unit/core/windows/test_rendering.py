@@ -182,7 +182,7 @@ async def test_a_late_result_is_shown_within_its_bound() -> None:
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_text_file_is_shown_as_its_text(role: str, provider: Literal["openai", "anthropic"]) -> None:
-    """A file of plain text is a document: every provider is shown its words under its title, whoever's message it rides on."""
+    """A plain text file is a document: every provider is shown its words under its title, in a message of any role."""
     data = base64.b64encode("A quince in a pöt.".encode()).decode()
     file: JsonObject = {"filename": "image", "file_data": f"data:text/plain;base64,{data}"}
     shown: JsonObject = {
