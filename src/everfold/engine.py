@@ -221,6 +221,8 @@ class Everfold:
     ) -> AsyncIterator[Imported]:
         """Store each conversation of a transcript as a session, all or none, and yield the progress.
 
+        A conversation that is too long for its limit is compacted before its last step is yielded.
+
         Raises:
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
             BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.
@@ -237,7 +239,9 @@ class Everfold:
             settings=hold_settings(self._defaults_of(agent), limit=limit),
         )
         memory = self._memories.find(agent_id)
-        return imports if memory is None else take_imported(self._store, memory, imports)
+        if memory is not None:
+            imports = take_imported(self._store, memory, imports)
+        return self._background.fold_imported(imports)
 
     async def follow_transcript(
         self,

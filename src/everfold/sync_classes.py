@@ -156,6 +156,8 @@ class SyncEverfold(Opening[Everfold]):
     ) -> Generator[Imported, None, None]:
         """Store each conversation of a transcript as a session, all or none, and yield the progress.
 
+        A conversation that is too long for its limit is compacted before its last step is yielded.
+
         Raises:
             InvalidInputError: a message does not fit its conversation; with `line`. Nothing was stored.
             BudgetUnsatisfiableError: a system prompt does not fit the limit. Nothing was stored.

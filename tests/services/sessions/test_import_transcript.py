@@ -102,6 +102,22 @@ async def test_stands_beside_the_current_session(engine: Everfold) -> None:
     assert (await engine.session()).id == first.session
 
 
+@pytest.mark.parametrize("is_synchronous", [True, False])
+async def test_a_long_conversation_is_folded_by_its_import(tmp_path: Path, *, is_synchronous: bool) -> None:
+    """The first window of what was imported folds nothing more: the import has, before it says that it is through."""
+    messages = [entry.wire for entry in chat_log(1, messages_count=BATCH_COUNT * 2)]
+    settings = {"compaction": {"synchronous": is_synchronous}}
+    async with everfold.open(f"sqlite:///{tmp_path}/log.db", settings=settings) as engine:
+        *_, long, short = await run(engine, read(messages, GOOD), limit=8_000)
+        session = await engine.session(id=long.session)
+        state = await session.inspect.state()
+        window = await session.window()
+        assert (await session.inspect.state()).compactions_count == state.compactions_count > 0
+        assert window.report.compacted_through > BATCH_COUNT
+        assert (await session.verify()).is_sound
+        assert (await (await engine.session(id=short.session)).inspect.state()).compactions_count == 0
+
+
 async def test_tells_progress_batch_by_batch(engine: Everfold) -> None:
     """A long conversation is stored in batches, each told, and is whole and sound at the end."""
     messages = [entry.wire for entry in chat_log(1, messages_count=BATCH_COUNT * 2 + 40)]

@@ -1,15 +1,17 @@
 """Background: what an engine does beside the turns, from its opening to its closing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import InvalidInputError
 from everfold.ports.dispatch import Dispatcher, DoJob, JobQueue
+from everfold.ports.jobs import WakeSession
 from everfold.services.compaction.recover import Recovery
 from everfold.services.compaction.work import Worker
 from everfold.services.dreams.dream_loop import DreamLoop
+from everfold.services.sessions.import_transcript import Imported
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,6 +77,18 @@ class Background:
     def wake(self, session_id: SessionId) -> None:
         """Have a session worked on soon."""
         self.worker.wake(session_id)
+
+    async def fold_imported(self, imports: AsyncIterator[Imported]) -> AsyncIterator[Imported]:
+        """An import, each conversation of which is folded once it is stored whole, so that its first window is not slow.
+
+        A fold that fails is told as any work in the background, and is done by that window.
+        """
+        async for imported in imports:
+            if imported.stored_count == imported.messages_count:
+                job = WakeSession(session_id=imported.session)
+                self.dispatcher.submit(job)
+                await self.dispatcher.join(job.name)
+            yield imported
 
     async def close(self, *, drain_secs: float) -> int:
         """Finish what runs, for so long at most; what is left stays pending. Gives how many sessions were stopped."""
