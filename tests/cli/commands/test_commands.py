@@ -133,14 +133,17 @@ def test_show_reads_messages(run: Run, transcript: Path) -> None:
 def test_show_previews_the_window(run: Run, transcript: Path) -> None:
     """The window is shown by slice, as a request, and for a lower limit, and looking at it changes nothing."""
     run("import", transcript, "--db", "a.db", "--limit", "8000")
-    document = read(run("show", "--db", "a.db", "--window", "--limit", "6000", "--json"))
-    assert document["report"]["tokens"] <= document["report"]["budget_tokens"] < 6000
+    [before] = read(run("sessions", "--db", "a.db", "--json"))["sessions"]
+    document = read(run("show", "--db", "a.db", "--window", "--limit", "2000", "--json"))
+    assert document["report"]["tokens"] <= document["report"]["budget_tokens"] < 2000
     assert check_openai_request(document["request"]) == []
     text = run("show", "--db", "a.db", "--window").stdout
     assert "digest" in text
     assert "budget" in text
+    whole = read(run("show", "--db", "a.db", "--window", "--json"))
+    assert document["report"]["compacted_through"] > whole["report"]["compacted_through"] > 0
     [session] = read(run("sessions", "--db", "a.db", "--json"))["sessions"]
-    assert session["compactions_count"] == 0
+    assert session["compactions_count"] == before["compactions_count"]
 
 
 def test_search_finds_words(run: Run, transcript: Path) -> None:
