@@ -30,16 +30,21 @@ async def test_it_serves_an_engine_and_is_gone_at_the_end() -> None:
         psycopg.connect(server.url)
 
 
-def test_its_command_runs_until_it_is_interrupted() -> None:
-    """`make postgres` prints the URL of a server that serves, and ends with ctrl-C."""
-    command = [sys.executable, "-m", "everfold.testing.kit.postgres"]
+@pytest.mark.parametrize("shell", ["", "trap '' INT; exec "], ids=["before a shell", "behind a shell"])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_its_command_runs_until_it_is_interrupted(shell: str, ending: signal.Signals) -> None:
+    """`make postgres` prints the URL of a server that serves, and ends with ctrl-C, also where a shell has it ignored."""
+    command = ["sh", "-c", f"{shell or 'exec '}{sys.executable} -m everfold.testing.kit.postgres"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT 1").fetchall() == [(1,)]
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 0
+        process.send_signal(ending)
+        try:
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(url)
 
