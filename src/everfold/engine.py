@@ -239,9 +239,7 @@ class Everfold:
             settings=hold_settings(self._defaults_of(agent), limit=limit),
         )
         memory = self._memories.find(agent_id)
-        if memory is not None:
-            imports = take_imported(self._store, memory, imports)
-        return self._background.fold_imported(imports)
+        return take_imported(self._store, self._background, memory, imports)
 
     async def follow_transcript(
         self,

@@ -18,6 +18,7 @@ from everfold.services.memory.extract import Progress, extract_said, store_progr
 from everfold.services.sessions.import_transcript import Imported
 from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.turns.agent_memory import AgentMemory
+from everfold.services.turns.background import Background
 
 MOST_TOLD = 100
 """How many items of one append plug-ins are told of."""
@@ -131,12 +132,20 @@ class Attendant:
         )
 
 
-async def take_imported(store: Store, memory: AgentMemory, imports: AsyncIterator[Imported]) -> AsyncIterator[Imported]:
-    """An import, each conversation of which is taken into memory once it is stored whole."""
+async def take_imported(
+    store: Store, background: Background, memory: AgentMemory | None, imports: AsyncIterator[Imported]
+) -> AsyncIterator[Imported]:
+    """An import, each conversation of which is taken into memory and compacted once it is stored whole.
+
+    The first window of a long conversation would compact it otherwise, and be slow.
+    """
     async for imported in imports:
         if imported.stored_count == imported.messages_count:
             live = await load_session(store, await store.get_session(imported.session))
-            await Attendant(memory=memory).catch_up(live)
+            if memory is not None:
+                await Attendant(memory=memory).catch_up(live)
+            if await background.worker.compactor(live).find_due():
+                await background.work_on(imported.session)
         yield imported
 
 

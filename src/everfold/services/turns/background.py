@@ -1,7 +1,7 @@
 """Background: what an engine does beside the turns, from its opening to its closing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 
 from everfold.core.primitives.ids import SessionId
@@ -11,7 +11,6 @@ from everfold.ports.jobs import WakeSession
 from everfold.services.compaction.recover import Recovery
 from everfold.services.compaction.work import Worker
 from everfold.services.dreams.dream_loop import DreamLoop
-from everfold.services.sessions.import_transcript import Imported
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,17 +77,10 @@ class Background:
         """Have a session worked on soon."""
         self.worker.wake(session_id)
 
-    async def fold_imported(self, imports: AsyncIterator[Imported]) -> AsyncIterator[Imported]:
-        """An import, each conversation of which is folded once it is stored whole, so that its first window is not slow.
-
-        A fold that fails is told as any work in the background, and is done by that window.
-        """
-        async for imported in imports:
-            if imported.stored_count == imported.messages_count:
-                job = WakeSession(session_id=imported.session)
-                self.dispatcher.submit(job)
-                await self.dispatcher.join(job.name)
-            yield imported
+    async def work_on(self, session_id: SessionId) -> None:
+        """Have a session worked on, and wait for what this process does of it; a failure is reported, not raised."""
+        self.wake(session_id)
+        await self.dispatcher.join(WakeSession(session_id=session_id).name)
 
     async def close(self, *, drain_secs: float) -> int:
         """Finish what runs, for so long at most; what is left stays pending. Gives how many sessions were stopped."""
