@@ -31,7 +31,7 @@ async def play(folder: Path) -> None:
         session = await engine.session(limit=log["limit_tokens"])
         for batch in log["before"]:
             await session.append([entry["wire"] for entry in batch], said_at=read_moment(batch[-1]))
-        folded = {read_watermark(await session.window())}
+        folded = {read_compacted_through(await session.window())}
         print("ready", flush=True)
         for first, end in read_blocks():
             played = [one for entry in log["entries"][first:end] for one in await play_entry(session, entry, folded)]
@@ -48,13 +48,13 @@ async def play_entry(session: Any, entry: Entry, folded: set[int]) -> list[Playe
         window = await session.window()
         ended = read_clocks()
         played.append(name_times("turn", began, ended))
-        if read_watermark(window) not in folded:
+        if read_compacted_through(window) not in folded:
             played.append(name_times("compacting window", appended, ended))
-        folded.add(read_watermark(window))
+        folded.add(read_compacted_through(window))
     return played
 
 
-def read_watermark(window: Any) -> int:
+def read_compacted_through(window: Any) -> int:
     """How far compaction has come, under the name that the release has for it."""
     report = window.report
     return int(report.watermark if hasattr(report, "watermark") else report.compacted_through)

@@ -31,7 +31,7 @@ def list_prose(page: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(page.splitlines(), 1):
         is_code ^= line.lstrip().startswith("```")
         if not is_code:
-            yield number, re.sub(r"`[^`]*`|\"[^\"]*\"", "", line)
+            yield number, line
 
 
 def find_personified(project: Path) -> Iterator[str]:

@@ -30,10 +30,10 @@ async def test_it_serves_an_engine_and_is_gone_at_the_end() -> None:
         psycopg.connect(server.url)
 
 
-@pytest.mark.parametrize("shell", ["", "trap '' INT; exec "], ids=["before a shell", "behind a shell"])
+@pytest.mark.parametrize("shell", ["", "trap '' INT; exec "], ids=["in front", "in the background"])
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_its_command_runs_until_it_is_interrupted(shell: str, ending: signal.Signals) -> None:
-    """`make postgres` prints the URL of a server that serves, and ends with ctrl-C, also where a shell has it ignored."""
+    """`make postgres` prints the URL of a server that serves, and ends with ctrl-C, also where its shell ignores it."""
     command = ["sh", "-c", f"{shell or 'exec '}{sys.executable} -m everfold.testing.kit.postgres"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Changes are told once they are stored, each once, and only to who follows them."""
+"""Changes are told once they are stored, each once, and only to those who follow them."""
 
 import ast
 import asyncio

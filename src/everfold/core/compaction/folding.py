@@ -24,8 +24,6 @@ from everfold.core.statements.extracts import ExtractLine
 from everfold.core.statements.strengths import read_rows_ahead
 from everfold.core.text.tokens import estimate_text_tokens
 
-"""About 10 ms where nothing of them was read before. Source: own measurement, bench/folds.py."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:

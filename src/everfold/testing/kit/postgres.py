@@ -112,7 +112,7 @@ def _set_all(url: str, settings: Mapping[str, str]) -> bool:
 
 def main() -> None:
     """Run one until it is interrupted, and print its URL."""
-    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell that starts it behind others has it ignore the first
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a script that starts it in the background has it ignore SIGINT
         signal.signal(ending, signal.default_int_handler)
     with suppress(KeyboardInterrupt), running_postgres() as server:
         sys.stdout.write(f"{server.url}\n")
