@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 from tests.support.postgres import partition
 from tests.support.waiting import until
 
-from everfold.adapters.postgres.near_indexes import INDEXING_KEY, MOST_DIMENSIONS, Limits
+from everfold.adapters.postgres.near_indexes import INDEXING_KEY, MOST_DIMENSIONS, Limits, Tending, tend
 from everfold.adapters.postgres.store import PostgresStore
 from everfold.core.primitives.ids import SessionId, UserId
 from everfold.core.recall.vectors import Near, Space, Vector, VectorKind, VectorRow
@@ -232,6 +232,14 @@ async def test_an_erase_makes_no_index(store: PostgresStore, database_url: str) 
     assert list_valid(database_url) == []
     await store.tend_vectors(ADA)
     assert list_valid(database_url) == [True]
+
+
+def test_what_follows_finds_the_lock_free(database_url: str) -> None:
+    """The lock is given back before the work returns: else the next user's index would be left for later, for nothing."""
+    with psycopg.connect(database_url, autocommit=True) as watching:
+        for _ in range(200):
+            tend(database_url, Tending(dropped=("vectors_near_0_0",)), Limits())
+            assert watching.execute(HELD, [INDEXING_KEY]).fetchall() == [(0,)]
 
 
 async def test_the_url_says_in_which_schema_an_index_is_made(database_url: str) -> None:

@@ -8,7 +8,8 @@ Source: docs/adr/0022-vectors.md; the documentation of pgvector, "Filtering" and
 CONCURRENTLY`, which leaves an invalid index behind where it fails.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple, cast
 
 import psycopg
@@ -98,8 +99,8 @@ def tend(url: str, planned: Tending, limits: Limits) -> None:
     with (
         suppress(psycopg.Error),
         psycopg.connect(add_parameters(url), autocommit=True, options=add_options(url)) as connection,
+        _trying_alone(connection) as is_ours,
     ):
-        [(is_ours,)] = connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEXING_KEY,)).fetchall()
         if not is_ours:
             return
         for name in planned.dropped:
@@ -108,6 +109,17 @@ def tend(url: str, planned: Tending, limits: Limits) -> None:
             connection.execute(sql.SQL("SET {} = {}").format(sql.Identifier(setting.removesuffix("_ms")), limit_ms))
         for index in planned.made:
             _make(connection, index)
+
+
+@contextmanager
+def _trying_alone(connection: Connection) -> Iterator[bool]:
+    """Whether the lock is this connection's, which gives it back: the server notices the end of a connection only later."""
+    [(is_ours,)] = connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEXING_KEY,)).fetchall()
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            connection.execute("SELECT pg_advisory_unlock(%s)", (INDEXING_KEY,))
 
 
 def _make(connection: Connection, index: NearIndex) -> None:
