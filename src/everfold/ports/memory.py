@@ -73,8 +73,8 @@ class ItemStore(Protocol):
         """
         ...
 
-    async def read_items(self, item_ids: Sequence[ItemId]) -> list[Item]:
-        """The newest revisions of items of any user, in the order of the ids, each once; unknown ids are left out."""
+    async def read_items(self, user_id: UserId, agent_id: AgentId | None, item_ids: Sequence[ItemId]) -> list[Item]:
+        """The newest revisions of a user's items, in the order of the ids, each once; all other ids are left out."""
         ...
 
     async def list_revisions(self, item_id: ItemId) -> list[Item]:

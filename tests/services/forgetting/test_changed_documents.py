@@ -164,3 +164,23 @@ async def test_a_document_shows_no_message_of_another_user(url: str, exported: s
         assert behind
         assert [one.message for one in behind] == [None] * len(behind)
         assert SECRET not in str(behind)
+
+
+@pytest.mark.parametrize("expires_at", [None, "2031-01-01T00:00:00+00:00"])
+@pytest.mark.moves_prefix
+async def test_a_document_shows_no_item_of_another_user(url: str, exported: str, expires_at: str | None) -> None:
+    """An imported topic that names another user's item as its source never comes to say it, whatever dreams follow."""
+    async with everfold.open(url, ids=CountingIds(), settings=ON) as engine:
+        await fill(engine, "ben", SECRET)
+        theirs = {source for topic in await (await engine.memory(user="ben")).topics() for source in topic.sources}
+        document = json.loads(exported)
+        for row in (row for revisions in document["topics"] for row in revisions):
+            row["sources"], row["expires_at"] = sorted(theirs), expires_at
+            if expires_at:
+                row["summary"], row["content"] = "Boats and vaults.", "What there is of boats and vaults."
+        await engine.import_user({**document, "items": [], "dreams": [], "extractions": [], "cursors": {}}, user="zoe")
+        session, memory = await engine.session(user="zoe"), await engine.memory(user="zoe")
+        for name in ("Kestrel", "Merlin"):
+            await session.append([user(f"Remember: my boat is called {name}."), assistant("Noted.")])
+            assert (await memory.dream()) is not None
+        assert SECRET not in str([await memory.topics(include_expired=True), await engine.export_user("zoe")])

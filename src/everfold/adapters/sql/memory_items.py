@@ -195,11 +195,13 @@ def _get_item_keys(database: Database, item_id: ItemId) -> dict[str, int]:
     return {"item_key": cast("int", row[0]), "user_key": cast("int", row[1])}
 
 
-def read_items(database: Database, item_ids: Sequence[ItemId]) -> list[Item]:
+def read_items(database: Database, user_id: UserId, agent_id: AgentId | None, item_ids: Sequence[ItemId]) -> list[Item]:
     """See `ItemStore.read_items`."""
-    if not item_ids:
+    user_key = find_user_key(database, user_id) if item_ids else None
+    if user_key is None:
         return []
-    rows = database.rows("read_items", ids=json.dumps(item_ids))
+    place = find_place(database, agent_id)
+    rows = database.rows("read_items", user_key=user_key, place=place, ids=json.dumps(item_ids))
     found = {item.id: item for item in (_read_item(row[0]) for row in rows)}
     return [found[item_id] for item_id in dict.fromkeys(item_ids) if item_id in found]
 

@@ -39,7 +39,7 @@ async def diff_dream(store: MemoryStore, dream: Dream) -> tuple[TopicDiff, ...]:
     for topic in dream.topics:
         rows = histories.get(topic.id, ())
         former = next((one for one in rows if one.revision == topic.revision - 1), None)
-        items = [item for item in await store.read_items(topic.sources) if item.user_id == dream.user_id]
+        items = await store.read_items(dream.user_id, dream.agent_id, topic.sources)
         diffs.append(_diff(topic, former, tuple(items)))
     return tuple(diffs)
 

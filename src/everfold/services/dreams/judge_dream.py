@@ -81,10 +81,10 @@ async def _plan_change(
     items: tuple[Item, ...] = ()
     if judged.state == "applied":
         topics = await _list_approved(store, dream, version)
-        items = carry_ends(topics, await _read_sources(store, topics), now=now)
+        items = carry_ends(topics, await _read_sources(store, dream, topics), now=now)
     elif judged.state == "reverted":
         topics = await _list_restored(store, dream, version, now)
-        items = take_back_ends(dream.topics, await _read_sources(store, dream.topics), now=now)
+        items = take_back_ends(dream.topics, await _read_sources(store, dream, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
     moves = judged.state != "reverted" and dream.read_through > cursor
     entry = AuditEntry(
@@ -108,9 +108,10 @@ async def _plan_change(
     )
 
 
-async def _read_sources(store: MemoryStore, topics: Sequence[Topic]) -> list[Item]:
+async def _read_sources(store: MemoryStore, dream: Dream, topics: Sequence[Topic]) -> list[Item]:
     """The items that topics with an end were made of."""
-    return await store.read_items([id_ for topic in topics if topic.expires_at for id_ in topic.sources])
+    ids = [id_ for topic in topics if topic.expires_at for id_ in topic.sources]
+    return await store.read_items(dream.user_id, dream.agent_id, ids)
 
 
 async def _list_approved(store: MemoryStore, dream: Dream, version: MemoryVersion) -> tuple[Topic, ...]:

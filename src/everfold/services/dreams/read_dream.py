@@ -80,20 +80,20 @@ async def read_dream_input(
     if not (extractions or items_only) or await is_waiting(store, user_id, agent_id):
         return None
     ids = items_only if items_only is not None else [id_ for one in extractions for id_ in one.items]
-    items = _list_own(await store.read_items(ids), user_id, agent_id)
+    items = await store.read_items(user_id, agent_id, ids)
     if extractions and not await _was_active(store, extractions, items):
         return None
     topics = await store.list_topics(user_id, agent_id)
     read = choose_topics(topics, items, now=now)
-    sources = await store.read_items([id_ for topic in read for id_ in topic.sources])
-    related = await _read_related(store, sources, known={item.id for item in (*sources, *items)})
+    sources = await store.read_items(user_id, agent_id, [id_ for topic in read for id_ in topic.sources])
+    replaced = _list_replaced(sources, known={item.id for item in (*sources, *items)})
     sessions = [session_id] if session_id else [one.session_id for one in reversed(extractions)]
     scene = Scene(
         dream_id=dream_id,
         user_id=user_id,
         agent_id=agent_id,
         now=now,
-        items=(*items, *_list_own(related, user_id, agent_id)),
+        items=(*items, *await store.read_items(user_id, agent_id, replaced)),
         topics=tuple(topics),
         sources=tuple(sources),
         tail=await _read_tail(store, sessions),
@@ -108,16 +108,11 @@ async def is_waiting(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> 
     return any(dream.state == "proposed" for dream in dreams)
 
 
-def _list_own(items: Iterable[Item], user_id: UserId, agent_id: AgentId) -> list[Item]:
-    """Those that belong to the user, and to the agent where they are of one."""
-    return [item for item in items if item.user_id == user_id and (item.tier == "user" or item.agent_id == agent_id)]
-
-
-async def _read_related(store: MemoryStore, sources: Iterable[Item], *, known: set[ItemId]) -> list[Item]:
+def _list_replaced(sources: Iterable[Item], *, known: set[ItemId]) -> list[ItemId]:
     """What has replaced sources, and what they had replaced before that was undone: no extraction tells of either."""
     gone = [item for item in sources if item.status != "active"]
     ids = [id_ for item in gone for id_ in (item.supersedes, item.superseded_by) if id_ is not None]
-    return await store.read_items([id_ for id_ in ids if id_ not in known])
+    return [id_ for id_ in ids if id_ not in known]
 
 
 async def list_range_items(
@@ -131,7 +126,7 @@ async def list_range_items(
         for one in extractions
         if one.session_id == session_id and one.first_seq <= last_seq and one.last_seq >= first_seq
     ]
-    items = await store.read_items([id_ for one in own for id_ in one.items])
+    items = await store.read_items(user_id, agent_id, [id_ for one in own for id_ in one.items])
     return [item.id for item in items if any(first_seq <= quote.seq <= last_seq for quote in item.evidence)]
 
 

@@ -259,7 +259,7 @@ async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone
         files=tuple(await store.read_files(user_id)),
     )
     wanted = past.list_wanted((item.id for item in items), gone.words)  # a topic may be imported without its items
-    sources = {item.id: item for item in await store.read_items(list(wanted))}
+    sources = {item.id: item for item in await store.read_items(user_id, None, list(wanted))}
     return plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
 
 

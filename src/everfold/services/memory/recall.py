@@ -285,10 +285,8 @@ class Recalling:
         """The items that are to be seen."""
         entries = [
             self._show_item(item)
-            for item in await self.store.read_items(ids)
-            if item.user_id == self.user_id
-            and (item.tier == "user" or item.agent_id == self.agent_id)
-            and self._may_show(item)
+            for item in await self.store.read_items(self.user_id, self.agent_id, ids)
+            if self._may_show(item)
         ]
         return {entry.key: entry for entry in entries}
 

@@ -190,14 +190,24 @@ class ItemContract:
         assert await store.list_revisions(first.id) == revisions
 
     async def test_items_are_read_by_their_ids(self, store: Store) -> None:
-        """The newest revisions, of whomever and whatever their status, in the order asked for, each once; the others are left out."""
-        first, gone, other = item("itm_1"), item("itm_2", status="superseded"), item("itm_3", user_id=BEN)
+        """The newest revisions, whatever their status, in the order asked for, each once; the others are left out."""
+        first, gone = item("itm_1"), item("itm_2", status="superseded")
         await put(store, first, gone)
         await put(store, newest := replace(first, revision=2, statement="Two."))
-        await put(store, other)
-        asked = [other.id, ItemId("itm_9"), first.id, gone.id, first.id]
-        assert await store.read_items(asked) == [other, newest, gone]
-        assert await store.read_items([]) == []
+        asked = [ItemId("itm_9"), gone.id, first.id, gone.id]
+        assert await store.read_items(ADA, GUIDE, asked) == await store.read_items(ADA, None, asked) == [gone, newest]
+        assert await store.read_items(ADA, None, []) == []
+
+    async def test_an_id_gives_no_item_of_another(self, store: Store) -> None:
+        """By its id an item is read for its user alone, and one of the agent tier for its own agent and for the user."""
+        own, noted = item("itm_1"), item("itm_2", tier="agent")
+        await put(store, own, noted)
+        await put(store, other := item("itm_3", user_id=BEN))
+        asked = [own.id, noted.id, other.id]
+        assert await store.read_items(ADA, GUIDE, asked) == await store.read_items(ADA, None, asked) == [own, noted]
+        assert await store.read_items(ADA, AgentId("other"), asked) == [own]
+        assert await store.read_items(BEN, GUIDE, asked) == [other]
+        assert await store.read_items(UserId("usr_nobody"), None, asked) == []
 
     async def test_a_stale_revision_is_refused(self, store: Store) -> None:
         """A revision that does not come after the newest one is not written, even over the right version."""

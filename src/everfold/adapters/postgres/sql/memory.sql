@@ -15,5 +15,7 @@ ORDER BY at DESC, key DESC
 LIMIT :limit_count;
 
 -- name: read_items
--- :ids is a JSON list.
-SELECT content FROM items WHERE id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));
+-- :ids is a JSON list; without a place, those of every place.
+SELECT content FROM items
+WHERE user_key = :user_key AND place IN (0, coalesce(CAST(:place AS BIGINT), place))
+    AND id IN (SELECT json_array_elements_text(CAST(:ids AS JSON)));

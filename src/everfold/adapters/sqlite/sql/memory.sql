@@ -23,5 +23,6 @@ ORDER BY ordinal DESC
 LIMIT :limit_count;
 
 -- name: read_items
--- :ids is a JSON list.
-SELECT content FROM items WHERE id IN (SELECT value FROM json_each(:ids));
+-- :ids is a JSON list; without a place, those of every place.
+SELECT content FROM items
+WHERE user_key = :user_key AND place IN (0, coalesce(:place, place)) AND id IN (SELECT value FROM json_each(:ids));
