@@ -12,7 +12,7 @@ Source: DESIGN section 4; REQUIREMENTS U-43, U-44, HM-1 to HM-4.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, get_args
@@ -140,12 +140,18 @@ def plan_merge_stepwise(
             yield
     desk = Desk(known, author, new_ids)
     yield from desk.index_stepwise()
+    merge = yield from take_stepwise(cleaned, desk, author)
+    desk.fit(policy)
+    return replace(merge, items=desk.list_changed())
+
+
+def take_stepwise(cleaned: Iterable[Candidate], desk: "Desk", author: Author) -> Steps[Merge]:
+    """Take cleaned candidates onto a desk whose items are indexed, whatever the budget; its changed items are the merge's."""
     merger = _Merger(desk, author)
     for number, candidate in enumerate(sorted(cleaned, key=_read_order), 1):
         merger.take(candidate)
         if number % STEP_COUNT == 0:
             yield
-    desk.fit(policy)
     return merger.close()
 
 

@@ -106,6 +106,7 @@ def plan_undo(
     Raises:
         InvalidInputError: the item is erased: there is nothing to bring back.
         ConflictError: what superseded it was changed since; that is to be undone first.
+        ForbiddenError: an agent undoes what stands on words of more authority, or what such words replaced.
     """
     last = revisions[-1]
     if last.status == "erased":
@@ -118,6 +119,9 @@ def plan_undo(
     undone = [_bring_back(revisions) or _retire(last, holds, now)]
     undone += [item or _retire(rows[-1], undone[0].id, now) for rows, item in zip(beside, back, strict=True)]
     newest = [last, *(rows[-1] for rows in beside)]
+    if written_by == "agent":
+        for item in newest:
+            require_authority(item, written_by)
     return tuple(
         _revise(_hold_back(item), was, now=now, written_by=written_by) for item, was in zip(undone, newest, strict=True)
     )

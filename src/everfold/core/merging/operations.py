@@ -15,10 +15,12 @@ from everfold.core.extraction.candidates import clean_candidate
 from everfold.core.memory.block import list_block, measure_item_lines, read_char_limit
 from everfold.core.memory.items import Candidate, Item, ItemId, ItemKind, Tier
 from everfold.core.memory.policy import MemoryPolicy
-from everfold.core.merging.decisions import Author, Desk, Known, Merge, plan_merge
+from everfold.core.merging.decisions import Author, Desk, Known, Merge, plan_merge, take_stepwise
 from everfold.core.merging.edits import WRITER_ORIGINS, plan_edit, preview_statement
 from everfold.core.primitives.choices import require_choice
+from everfold.core.primitives.moments import require_aware
 from everfold.core.primitives.origins import AUTHORITY
+from everfold.core.primitives.stepwise import finish
 from everfold.core.text.ends import find_end
 from everfold.errors import ForbiddenError, InvalidInputError, LimitError, NotFoundError
 
@@ -38,6 +40,7 @@ class Add:
     def __post_init__(self) -> None:
         require_choice("tier", self.tier, Tier)
         require_choice("kind", self.item_kind, ItemKind)
+        require_aware("valid_to", self.valid_to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,11 @@ def plan_add(
 def plan_operations(
     operations: Sequence[Operation], known: Known, *, policy: MemoryPolicy, author: Author, new_ids: Iterator[ItemId]
 ) -> Merge:
-    """What becomes of the items when all of the operations are done in their order; the budget counts at the end.
+    """What becomes of the items when all of the operations are done; the budget counts at the end.
+
+    What is replaced and removed are entries of the block as its reader was shown it, in the order of the operations. Then
+    everything is added, and held against what is left: what was removed comes back where it is added too. A text that no
+    entry of the block has is looked for among those that were added.
 
     `known.same` and `known.like` are those of the statements that are added.
 
@@ -118,52 +125,29 @@ def plan_operations(
         ForbiddenError: an item stands on words of more authority than the author's.
         LimitError: the block would be over its budget, and more so than it is.
     """
-    merge = _add_all([one for one in operations if isinstance(one, Add)], known, author, new_ids)
-    desk = Desk(known, author, iter(()))
-    for item in merge.items:
-        desk.put(item)
-    changed: list[ItemId] = []
-    for operation in operations:
-        if not isinstance(operation, Add):
-            item = _find_one(desk.items.values(), operation, author)
-            desk.put(_change(item, operation, author))
-            changed.append(item.id)
+    desk = Desk(known, author, new_ids)
+    finish(desk.index_stepwise())
+    named = [one for one in operations if not isinstance(one, Add)]
+    later = [one for one in named if not _list_named(desk.items.values(), one, author)]
+    changed = [_change_one(desk, one, author) for one in named if one not in later]
+    adds = (clean_candidate(enter_candidate(one, author)) for one in operations if isinstance(one, Add))
+    merge = finish(take_stepwise(adds, desk, author))
+    _require_taken(merge)
+    changed += [_change_one(desk, one, author) for one in later]
     _require_budget(known.block, desk.items.values(), policy, author)
     return replace(merge, items=desk.list_changed(), seen=tuple(dict.fromkeys((*merge.seen, *changed))))
 
 
-def _add_all(adds: Sequence[Add], known: Known, author: Author, new_ids: Iterator[ItemId]) -> Merge:
-    """All that is added, as if there were no budget."""
-    unbounded = MemoryPolicy(user_char_limit=_UNBOUNDED, agent_char_limit=_UNBOUNDED)
-    merge = plan_merge(
-        [clean_candidate(enter_candidate(one, author)) for one in adds],
-        known,
-        policy=unbounded,
-        user_id=author.user_id,
-        agent_id=author.agent_id,
-        now=author.now,
-        new_ids=new_ids,
-        written_by=author.written_by,
-    )
-    _require_taken(merge)
-    return merge
-
-
-_UNBOUNDED: Final = 2**62
+def _change_one(desk: Desk, operation: Replace | Remove, author: Author) -> ItemId:
+    item = _find_one(desk.items.values(), operation, author)
+    desk.put(_change(item, operation, author))
+    return item.id
 
 
 def _find_one(items: Iterable[Item], operation: Replace | Remove, author: Author) -> Item:
-    """The one item of the block whose statement holds the text, as it is written or else in any case."""
-    shown = [
-        item
-        for tier in ("user", "agent")
-        if operation.tier in (None, tier)
-        for item in list_block(items, tier, now=author.now)
-    ]
-    wanted = operation.old_text.strip()
-    exact = [item for item in shown if wanted and wanted in item.statement]
-    found = exact or [item for item in shown if wanted and _fold(wanted) in _fold(item.statement)]
-    whole = [item for item in found if _fold(item.statement) == _fold(wanted)]
+    """The one item of the block that an operation names."""
+    found = _list_named(items, operation, author)
+    whole = [item for item in found if _fold(item.statement) == _fold(operation.old_text)]
     if len(found) > 1 and len(whole) == 1:
         return whole[0]
     if not found:
@@ -174,6 +158,19 @@ def _find_one(items: Iterable[Item], operation: Replace | Remove, author: Author
             f"{len(found)} entries contain this text; use a longer part of the intended one: {previews}"
         )
     return found[0]
+
+
+def _list_named(items: Iterable[Item], operation: Replace | Remove, author: Author) -> list[Item]:
+    """The items of the block whose statement holds the text, as it is written or else in any case."""
+    shown = [
+        item
+        for tier in ("user", "agent")
+        if operation.tier in (None, tier)
+        for item in list_block(items, tier, now=author.now)
+    ]
+    wanted = operation.old_text.strip()
+    exact = [item for item in shown if wanted and wanted in item.statement]
+    return exact or [item for item in shown if wanted and _fold(wanted) in _fold(item.statement)]
 
 
 def _fold(text: str) -> str:

@@ -115,6 +115,17 @@ def test_undo_brings_back_what_was_superseded() -> None:
     assert from_new[0].id == new[-1].id
 
 
+def test_an_agent_does_not_take_back_what_the_user_said() -> None:
+    """What the user's words did to an agent's own item is the user's to undo, from either side; its own change is the agent's."""
+    (first, old), (new,) = _superseded()
+    noted = [replace(one, origin="assistant") for one in (first, old)]
+    for revisions, linked in ((noted, [new]), ([new], noted)):
+        with pytest.raises(ForbiddenError):
+            plan_undo(revisions, [linked], now=NOW, written_by="agent")
+    (gone,) = plan_undo(noted[:1], now=NOW, written_by="agent")
+    assert gone.status == "expired"
+
+
 def test_undo_of_an_undo_supersedes_again() -> None:
     """Undone twice, the second value holds."""
     old, new = _superseded()

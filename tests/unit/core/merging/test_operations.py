@@ -42,6 +42,32 @@ def test_agent_adds_replaces_and_removes_its_notes() -> None:
     assert (ledger.items[ItemId("itm_2")].status, len(merged.items)) == ("expired", 3)
 
 
+_OLD, _NEW = "The staging server is at 10.0.0.5.", "The staging server is at 10.0.0.7."
+_BOTH = "The staging server is at 10.0.0.5 and needs a tunnel."
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize(
+    ("named", "added"),
+    [("staging server", _NEW), ("staging server", _OLD), ("staging server", _BOTH), ("tunnel", _BOTH)],
+)
+def test_what_is_removed_and_added_at_once_is_there(named: str, added: str, *, is_turned: bool) -> None:
+    """What an entry of the block gives way to stands in its place, whichever comes first; a text means what was there before."""
+    ledger = Ledger(_noted("itm_1", _OLD), _noted("itm_2", "The tunnel of the harbour is closed."))
+    operations = [Remove(old_text=named), Add(statement=added, tier="agent")]
+    _operate(ledger, *(reversed(operations) if is_turned else operations))
+    left = {"staging server": "The tunnel of the harbour is closed.", "tunnel": _OLD}[named]
+    assert set(ledger.list_current()) == {left, added}
+
+
+def test_what_was_only_just_added_can_be_changed() -> None:
+    """A text that no entry of the block has means one that the same batch adds."""
+    ledger = Ledger()
+    adding = Add(statement=_NEW, tier="agent")
+    _operate(ledger, Replace(old_text="10.0.0.7", statement=_OLD), adding)
+    assert ledger.list_current() == [_OLD]
+
+
 def test_text_must_name_one_entry() -> None:
     """No match and several are refused; several come with previews; the whole of one entry names it."""
     ledger = Ledger(_noted("itm_1", "Tests run."), _noted("itm_2", "Tests run on Oslo."))
