@@ -15,6 +15,7 @@ from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId, choose_t
 from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.listing import require_page_size
+from everfold.core.primitives.moments import require_aware
 from everfold.errors import ForbiddenError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.check_arguments import checked
@@ -168,7 +169,10 @@ class Memory:
             NotFoundError: this user has no such item.
             InvalidInputError: the item is not in quarantine.
             ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
+            ForbiddenError: this handle writes as an agent.
         """
+        if self._writer == "agent":
+            raise ForbiddenError(f"item {item_id} is quarantined, and only the user may release it", item=item_id)
         return await self._memory.rememberer.release(
             ItemId(item_id),
             user_id=self.user_id,
@@ -286,7 +290,8 @@ class Memory:
         quarantined and has that status.
 
         Raises:
-            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority.
+            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority; or its end has
+                no time zone.
             ForbiddenError: this handle writes for another agent only.
         """
         done = await self._memory.rememberer.add(
@@ -561,6 +566,9 @@ class Memory:
             limit: The most to give.
             since: Only entries of then or later.
             until: Only entries from before then.
+
+        Raises:
+            InvalidInputError: there is no such action, or a time has no zone.
         """
         return await read_audit(
             self._store,
@@ -577,10 +585,14 @@ class Memory:
         Args:
             before: Only what was before a moment; or the last entry of the page before, for the next one.
             limit: The most to give.
+
+        Raises:
+            InvalidInputError: the moment has no time zone.
         """
         place = None
         if before is not None:
             place = AuditPlace(before.at, before.ordinal) if isinstance(before, AuditEntry) else AuditPlace(before)
+            require_aware("before", place.at)
         return await self._store.list_audit(self.user_id, before=place, limit_count=require_page_size(limit))
 
     async def note_read(self, *, actor: str, about: Sequence[str] = ()) -> None:

@@ -1203,6 +1203,7 @@ class SyncMemory(Blocking[Memory]):
             NotFoundError: this user has no such item.
             InvalidInputError: the item is not in quarantine.
             ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
+            ForbiddenError: this handle writes as an agent.
         """
         return self._call(self._wrapped.release, item_id, expected_revision=expected_revision, actor=actor)
 
@@ -1276,7 +1277,8 @@ class SyncMemory(Blocking[Memory]):
         quarantined and has that status.
 
         Raises:
-            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority.
+            InvalidInputError: it is empty, was forgotten before, or contradicts an item of more authority; or its end has
+                no time zone.
             ForbiddenError: this handle writes for another agent only.
         """
         return self._call(
@@ -1459,6 +1461,9 @@ class SyncMemory(Blocking[Memory]):
             limit: The most to give.
             since: Only entries of then or later.
             until: Only entries from before then.
+
+        Raises:
+            InvalidInputError: there is no such action, or a time has no zone.
         """
         return self._call(self._wrapped.audit_page, action=action, before=before, limit=limit, since=since, until=until)
 
@@ -1468,6 +1473,9 @@ class SyncMemory(Blocking[Memory]):
         Args:
             before: Only what was before a moment; or the last entry of the page before, for the next one.
             limit: The most to give.
+
+        Raises:
+            InvalidInputError: the moment has no time zone.
         """
         return self._call(self._wrapped.audit, before=before, limit=limit)
 

@@ -6,7 +6,7 @@ import pytest
 
 import everfold
 from everfold import Everfold
-from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from everfold.memory import Memory
 from everfold.testing.kit.builders import assistant, user
 from everfold.testing.kit.fakes import CountingIds, FakeClock
@@ -89,6 +89,15 @@ async def test_a_release_survives_a_document_and_an_erase(engine: Everfold) -> N
     await session.erase(1)
     gone = (await memory.item(item_id))[-1]
     assert (gone.status, gone.released) == ("erased", ())
+
+
+async def test_an_agent_releases_nothing(engine: Everfold) -> None:
+    """Who writes as an agent is refused, and what is held back stays so."""
+    _, item_id = await hold(engine)
+    by_agent = await engine.memory(user="ada", agent="helper", is_by_agent=True)
+    with pytest.raises(ForbiddenError, match=item_id):
+        await by_agent.release(item_id)
+    assert [one.id for one in await (await engine.memory(user="ada")).quarantine()] == [item_id]
 
 
 async def test_only_what_is_held_back_is_released(engine: Everfold) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from everfold.core.log.messages import Role
+from everfold.core.primitives.moments import require_aware
 from everfold.errors import InvalidInputError
 
 
@@ -14,9 +15,8 @@ def require_span(since: datetime | None, until: datetime | None) -> None:
     Raises:
         InvalidInputError: a time has no zone, or the span holds no moment.
     """
-    for name, time in (("since", since), ("until", until)):
-        if time is not None and time.utcoffset() is None:
-            raise InvalidInputError(f"{name} {time.isoformat()} has no time zone; give an aware datetime")
+    require_aware("since", since)
+    require_aware("until", until)
     if since is not None and until is not None and since >= until:
         raise InvalidInputError(f"since must be before until; got {since.isoformat()} and {until.isoformat()}")
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace
 from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.primitives.moments import require_aware
 from everfold.ports.stores import Store
 
 
@@ -42,9 +43,11 @@ async def read_audit(
     """Entries of a user from the newest on, of one action and not before a moment where these are given.
 
     Raises:
-        InvalidInputError: there is no such action.
+        InvalidInputError: there is no such action, or a moment has no time zone.
     """
     require_choice("action", action, AuditAction, or_none=True)
+    require_aware("since", since)
+    require_aware("until", before.at if before else None)
     entries = await store.list_audit(user_id, action=action, before=before, limit_count=limit_count)
     wanted = [entry for entry in entries if since is None or entry.at >= since]
     has_more = len(entries) == limit_count == len(wanted)

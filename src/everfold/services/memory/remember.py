@@ -17,7 +17,6 @@ from everfold.core.merging.edits import (
     is_visible,
     plan_edit,
     plan_undo,
-    require_authority,
     require_revision,
 )
 from everfold.core.merging.operations import Add, Operation, enter_candidate, plan_add, plan_operations
@@ -245,8 +244,6 @@ class Rememberer:
         async def decide() -> _Decision:
             version = await self.store.read_memory_version(user_id)
             revisions = await self._read(item_id, user_id, agent_id, expected_revision)
-            if written_by == "agent":
-                require_authority(revisions[-1], written_by)
             author = self._sign(user_id, agent_id or revisions[-1].agent_id, written_by)
             linked = await load_linked(self.store, revisions)
             undone = plan_undo(revisions, linked, now=author.now, written_by=written_by)
