@@ -5,6 +5,7 @@
 there is iterated with `for` here. What all of them do is here.
 """
 
+import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
 from concurrent.futures import Future
@@ -30,6 +31,15 @@ class Portal(BlockingPortal):
 
     is_stopped = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._process_id = os.getpid()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether this process is a fork of the one that has the thread: whoever waited for the thread would wait for ever."""
+        return os.getpid() != self._process_id
+
     async def stop(self, cancel_remaining: bool = False) -> None:  # noqa: FBT001, FBT002 - as it is inherited
         """Take no more calls, and end the thread."""
         self.is_stopped = True
@@ -39,7 +49,7 @@ class Portal(BlockingPortal):
         """What an async function gives on the thread.
 
         Raises:
-            StoreUnavailableError: the engine was closed, or the program ends, and the thread with it.
+            StoreUnavailableError: as `begin`.
         """
         return self.begin(work).result()
 
@@ -47,8 +57,11 @@ class Portal(BlockingPortal):
         """Run an async function on the thread, and give where its result will be.
 
         Raises:
-            StoreUnavailableError: the engine was closed, or the program ends, and the thread with it.
+            StoreUnavailableError: the engine was closed, or the program ends, and the thread with it; or this process is
+                a fork of the one that opened it.
         """
+        if self.is_elsewhere:
+            raise StoreUnavailableError("this process is a fork of the one that opened the engine; open it again here")
         if sys.is_finalizing():
             raise StoreUnavailableError("the program ends; nothing more can be asked of its engine")
         try:
@@ -187,7 +200,8 @@ class Opening(Blocking[T]):
     """An object that is there from `open()` to `close()`, or within `with`, on a thread of its own.
 
     Several threads may open and close it. A program that ends without closing it loses nothing that a call has returned
-    for; its background work goes on after the next opening.
+    for; its background work goes on after the next opening. In a fork of the process it can be opened anew, and to close
+    it leaves that of the other process as it is.
     """
 
     def __init__(self, opening: Callable[[], AbstractAsyncContextManager[T]]) -> None:
@@ -199,6 +213,7 @@ class Opening(Blocking[T]):
     def open(self) -> Self:
         """Open it, and give it; nothing happens where it is open already. Raises what `everfold.open` raises."""
         with self._changing:
+            self._forget_elsewhere()
             if self._opened is None:
                 with ExitStack() as stack:
                     portal = stack.enter_context(PortalThread())
@@ -217,7 +232,13 @@ class Opening(Blocking[T]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._changing:
+            self._forget_elsewhere()
             try:
                 self._stack.__exit__(kind, error, trace)
             finally:
                 self._opened = None
+
+    def _forget_elsewhere(self) -> None:
+        if self._opened is not None and self._opened[1].is_elsewhere:
+            self._stack.pop_all()
+            self._opened = None

@@ -54,6 +54,29 @@ events = engine.events()
 {end}
 """
 
+FORK = """
+import os
+import warnings
+import everfold
+from everfold.errors import StoreUnavailableError
+
+warnings.simplefilter("ignore", DeprecationWarning)  # from 3.12 on of every fork of a program with threads
+with everfold.open_sync("sqlite:///{path}") as engine:
+    session = engine.session(user="ada")
+    session.append({{"role": "user", "content": "Berth 7 is free."}})
+    child = os.fork()
+    if child == 0:
+        try:
+            session.append({{"role": "user", "content": "Berth 8 is free."}})
+        except StoreUnavailableError:
+            engine.open()
+            engine.session(user="ada").append({{"role": "user", "content": "Berth 9 is free."}})
+        raise SystemExit(7)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    session.append({{"role": "user", "content": "Berth 10 is free."}})
+    print(code, [message.view.text for message in session.messages()])
+"""
+
 
 def threads() -> set[threading.Thread]:
     """The threads that are alive."""
@@ -289,6 +312,13 @@ def test_a_plain_script(tmp_path: Path) -> None:
     assert int(count) < 60
     assert int(seq) == 7
     assert is_sound == "True"
+
+
+def test_a_fork_opens_it_anew(tmp_path: Path) -> None:
+    """In a fork of the process a call is refused and does not wait for ever, the engine opens again, and leaving it ends."""
+    done = run_script(FORK.format(path=tmp_path / "log.db"), tmp_path)
+    texts = ["Berth 7 is free.", "Berth 9 is free.", "Berth 10 is free."]
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"7 {texts}\n", "")
 
 
 @pytest.mark.parametrize(("end", "code", "told"), [("", 0, ""), ('raise SystemExit("boom")', 1, "boom\n")])
