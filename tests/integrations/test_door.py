@@ -88,6 +88,29 @@ async def test_a_request_holds_the_prompt_and_the_tools(session: Session) -> Non
     assert again.window.report.cache_breaks == ()
 
 
+async def test_each_agent_asks_with_its_own_prompt(engine: Everfold) -> None:
+    """Two agents on one session each ask with their own system prompt and tools, in turn and at the same time."""
+    agents = [
+        (
+            Door(await engine.session(session_key="shared")),
+            f"You are {name}.",
+            [{"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}],
+        )
+        for name in ("billing", "refusal")
+    ]
+
+    async def ask(number: int) -> None:
+        door, system, tools = agents[number % 2]
+        await door.take([say("a", "Where do I moor?")])
+        asked = await door.ask(form="openai", system=system, tools=tools)
+        assert asked.messages[0] == {"role": "system", "content": system}
+        assert asked.body["tools"] == tools
+
+    for number in range(4):
+        await ask(number)
+    await asyncio.gather(*map(ask, range(12)))
+
+
 async def test_a_reply_that_comes_back_in_the_list_is_stored_once(session: Session) -> None:
     """What `reply` stored is known when the framework lists it."""
     door = Door(session)

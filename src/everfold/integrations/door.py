@@ -27,7 +27,7 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
-from everfold.errors import InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError
 from everfold.services.sessions.read import MOST_READ
 from everfold.session import Session
 from everfold.sync import Blocking, Portal, unwrap
@@ -36,6 +36,7 @@ from everfold.sync_classes import SyncEverfold, SyncSession
 T = TypeVar("T")
 R = TypeVar("R")
 _LAST_FEW: Final = 4
+_MOST_TRIES: Final = 20
 Convert: TypeAlias = Callable[[list[JsonValue]], Sequence[T]]
 """Gives an object of a framework for each of these messages."""
 
@@ -166,7 +167,6 @@ class Door(Reach):
         self._lock = anyio.Lock()
         self._known_ids: frozenset[str] = frozenset()
         self._left: list[JsonObject] = []
-        self._held: tuple[str | None, Sequence[JsonValue] | None] = (None, None)
 
     async def take(self, messages: Iterable[Given]) -> list[int]:
         """Store those of a framework's messages that are not in the log, and give their sequence numbers.
@@ -253,18 +253,31 @@ class Door(Reach):
         Raises:
             BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
             OpenStepError: the model is asked while calls of its last reply wait for their results.
+            ConflictError: others change the session's system prompt or tools again and again.
         """
         async with self._hold():
-            if self._held != (system, tools):
-                await self.session.configure(system=system, tools=tools)
-                self._held = (system, tools)
-            window = await self.session.window(suffix=suffix, require_complete=True)
+            window = await self._show(system, tools, suffix)
         body = render(window, form, keeps_addresses=self._converted is not None)
         messages = cast("list[JsonValue]", body["input" if form == "responses" else "messages"])
         return Asked(
             window=window,
             body=body,
             messages=self._converted.convert(messages) if self._converted else [*messages],
+        )
+
+    async def _show(self, system: str | None, tools: Sequence[JsonValue] | None, suffix: str | None) -> Window:
+        """The window with what is asked with. Another agent on the same session sets its own, also while this one asks."""
+        for _ in range(_MOST_TRIES):
+            if (system, tools) != (None, None):
+                await self.session.configure(system=system, tools=tools)
+            wanted = self.session.settings.prompt
+            window = await self.session.window(suffix=suffix, require_complete=True)
+            if window.prompt.is_as(wanted):
+                return window
+        raise ConflictError(
+            f"the system prompt or tools of session {self.session.id} were changed by others at each of {_MOST_TRIES} tries; "
+            "give each agent a session key of its own",
+            session=self.session.id,
         )
 
     async def reply(self, asked: Asked, message: Given, *, counted_tokens: int = 0) -> list[int]:
