@@ -16,7 +16,7 @@ from typing import Final, Literal
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.planning import measure_window
 from everfold.core.log.budget import Policy, UsableBudget
-from everfold.core.log.messages import TextPart
+from everfold.core.log.messages import Message, TextPart
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.log.state import Answered, SessionState
 from everfold.core.primitives.json_values import JsonObject, JsonValue
@@ -72,12 +72,14 @@ class Refresh:
     Attributes:
         wire: The message, in OpenAI chat form.
         answered: Up to when each source that answered has answered now.
+        sources_count: How many sources it shows, those of the refresh that it goes on from included.
         tokens: What its parts cost in a window, fences included.
         left_out: Sources whose answers no longer fit under the cap; they are not counted as answered.
     """
 
     wire: JsonObject
     answered: tuple[Answered, ...]
+    sources_count: int
     tokens: int
     left_out: tuple[str, ...] = ()
 
@@ -143,18 +145,39 @@ def _find_absence(state: SessionState) -> datetime | None:
     return state.active_at if state.gap_seq > state.turn_seq else state.away_since
 
 
-def compose_refresh(answers: Iterable[Answer], *, at: datetime, cap_tokens: int) -> Refresh | None:
+def list_untold(answers: Iterable[Answer], state: SessionState) -> tuple[Answer, ...]:
+    """The answers that go on from what is stored: no later question to their source was answered meanwhile."""
+    known = dict(state.answered)
+    return tuple(
+        one for one in answers if one.question.source not in known or one.question.to_at > known[one.question.source]
+    )
+
+
+def list_told(refresh: Message) -> tuple[TextPart, ...]:
+    """What sources said in a stored refresh, without the line of its time; nothing of an erased one."""
+    line = name_refresh(refresh.said_at)
+    return tuple(part for part in refresh.view.parts if isinstance(part, TextPart) and part.text != line)
+
+
+def compose_refresh(
+    answers: Sequence[Answer], *, at: datetime, cap_tokens: int, told: Sequence[TextPart] = ()
+) -> Refresh | None:
     """The message of what sources said, or None where nothing of it fits.
 
     Args:
         answers: In the order in which they are shown; those that no longer fit are left out whole.
         at: When the message is stored.
         cap_tokens: What all of them may cost together, fences included.
+        told: What the refresh that it takes the place of says and stays shown, before the answers; a new answer of the
+            same source replaces it.
     """
+    new = {answer.question.source for answer in answers}
+    kept = [(part.text, find_source(part)) for part in told if find_source(part) not in new]
+    used = sum(estimate_text_tokens(text) + FENCE_TOKENS for text, _ in kept)
     parts: list[JsonValue] = [{"type": "text", "text": name_refresh(at)}]
+    parts += [{"type": "text", "text": text, SOURCE_KEY: source} for text, source in kept]
     answered: list[Answered] = []
     left_out: list[str] = []
-    used = 0
     for answer in answers:
         text = cut_answer(answer.text, answer.question.budget_tokens)
         tokens = estimate_text_tokens(text) + FENCE_TOKENS
@@ -167,7 +190,11 @@ def compose_refresh(answers: Iterable[Answer], *, at: datetime, cap_tokens: int)
     if not answered:
         return None
     return Refresh(
-        wire={"role": "user", "content": parts}, answered=tuple(answered), tokens=used, left_out=tuple(left_out)
+        wire={"role": "user", "content": parts},
+        answered=tuple(answered),
+        sources_count=len(parts) - 1,
+        tokens=used,
+        left_out=tuple(left_out),
     )
 
 

@@ -3,7 +3,7 @@
 Theory of operation. Each source is asked in a task of its own with its own time limit, and whatever it does is its own:
 one that fails, takes too long or has nothing to say is published and left out, and is asked for the same time
 again. After a gap a turn waits, so there is a deadline for all; a later answer is not lost, but joins the others
-in the next turn. A refresh never goes between a tool call and its result: it waits for the next turn too.
+in the next turn, unless a newer refresh has told of its time already. A refresh never goes between a tool call and its result: it waits for the next turn too.
 
 What a source has answered is stored in the transaction that stores its words, so that no stretch of time is lost or told
 twice, whatever is killed when.
@@ -18,6 +18,7 @@ from functools import partial
 
 import anyio
 
+from everfold.core.log.messages import TextPart
 from everfold.core.log.state import Answered
 from everfold.core.observation.events import (
     ContextRefreshed,
@@ -35,6 +36,8 @@ from everfold.core.sources.refreshing import (
     Refresh,
     compose_refresh,
     find_cap,
+    list_told,
+    list_untold,
     note_answers,
     plan_questions,
 )
@@ -88,12 +91,14 @@ class Refreshed:
 class _Asking:
     """One round of questions about one session: who has answered so far, and who is still at it.
 
-    `turns_count` is the turn that it is for: the one to come where a gap is met ahead of the user's message. `waiting` is
-    how long the answers are waited for.
+    `turns_count` is the turn that it is for: the one to come where a gap is met ahead of the user's message. `after_seq` is
+    the refresh that was shown when it began: one that is newer than that, its own or another engine's, stays shown when
+    further answers come. `waiting` is how long the answers are waited for.
     """
 
     session_id: SessionId
     turns_count: int
+    after_seq: int
     begun: float
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[SourceAsked] = field(default_factory=list)
@@ -180,7 +185,9 @@ class Refresher:
         loop = asyncio.get_running_loop()
         state = live.state
         turns_count = state.turns_count + (cause == "gap" and state.gap_seq > state.turn_seq)
-        asking = _Asking(session_id=live.record.id, turns_count=turns_count, begun=loop.time())
+        asking = _Asking(
+            session_id=live.record.id, turns_count=turns_count, after_seq=state.refresh_seq, begun=loop.time()
+        )
         for (source, _), question in zip(self.sources, questions, strict=True):
             task = loop.create_task(self._ask(source, question, asking), name=f"ask {question.source}")
             self._tasks.add(task)
@@ -261,11 +268,9 @@ class Refresher:
 
     async def _store(self, live: LiveSession, asking: _Asking, cause: Cause) -> Refreshed:
         """Store what has been said so far, unless no source answered or the model waits for tool results."""
-        order = [allowed.name for _, allowed in self.sources]
-        answers = tuple(asking.answers[name] for name in order if name in asking.answers)
         if all(task.done() for task in asking.tasks) and not asking.is_owed:
             self._rounds.pop(live.record.id, None)
-        if not answers:
+        if not asking.answers:
             return self._skip(live, cause, "nothing_said", asking.asked)
         for _ in range(MOST_ATTEMPTS):
             await live.reload(self.store)
@@ -273,8 +278,12 @@ class Refresher:
                 asking.is_owed = True
                 self._rounds[live.record.id] = asking
                 return self._skip(live, cause, "step_open", asking.asked)
+            answers, told = await self._choose(live, asking)
+            if not answers:
+                return self._skip(live, cause, "nothing_said", asking.asked)
             now = self.clock.now()
-            made = compose_refresh(answers, at=now, cap_tokens=find_cap(self.policy.cap_tokens, live.budget()))
+            cap_tokens = find_cap(self.policy.cap_tokens, live.budget())
+            made = compose_refresh(answers, at=now, cap_tokens=cap_tokens, told=told)
             if made is None:
                 return self._skip(live, cause, "no_room", asking.asked)
             incoming = read_incoming(made.wire, said_at=now, wire_format="openai", source="refresh")
@@ -292,6 +301,16 @@ class Refresher:
             f"session {live.record.id}: {MOST_ATTEMPTS} appends of a context refresh in a row lost to other writers",
             session=live.record.id,
         )
+
+    async def _choose(self, live: LiveSession, asking: _Asking) -> tuple[tuple[Answer, ...], tuple[TextPart, ...]]:
+        """The answers to store, and what a refresh that was stored since the round began says beside them."""
+        order = [allowed.name for _, allowed in self.sources]
+        answers = tuple(asking.answers[name] for name in order if name in asking.answers)
+        seq = live.state.refresh_seq
+        if seq <= asking.after_seq:
+            return answers, ()
+        messages = await live.load_messages(self.store, [seq])
+        return list_untold(answers, live.state), list_told(messages[seq])
 
     def _skip(
         self, live: LiveSession, cause: Cause, reason: SkipReason, asked: Sequence[SourceAsked] = ()
@@ -311,7 +330,7 @@ class Refresher:
                 session_id=live.record.id,
                 cause=cause,
                 seq=live.state.refresh_seq,
-                sources_count=len(made.answered),
+                sources_count=made.sources_count,
                 tokens=made.tokens,
                 elapsed_secs=asyncio.get_running_loop().time() - asking.begun,
                 replaced_seq=replaced_seq,

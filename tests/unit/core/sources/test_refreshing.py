@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfold.core.log.budget import Policy, share_budget
+from everfold.core.log.messages import TextPart
 from everfold.core.log.state import UNCALIBRATED, Answered, SessionState
 from everfold.core.log.wire import read_wire
 from everfold.core.sources.refreshing import (
@@ -143,6 +144,21 @@ def test_what_no_longer_fits_is_left_out_whole() -> None:
     assert (made.tokens, made.left_out) == (2 * cost, ("call://2",))
     assert [one.source for one in made.answered] == ["call://0", "call://1"]
     assert compose_refresh(answers, at=minute(9), cap_tokens=10) is None
+
+
+def test_what_is_told_comes_first_and_counts() -> None:
+    """A refresh that goes on from another shows what that one says, once, unless its source has a newer answer."""
+    told = [
+        TextPart(text="Old rain.", raw={"type": "text", "text": "Old rain.", SOURCE_KEY: WORK.name}),
+        TextPart(text="Old rent.", raw={"type": "text", "text": "Old rent.", SOURCE_KEY: HOME.name}),
+    ]
+    made = compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=2000, told=told)
+    assert made is not None
+    parts = read_wire(made.wire).parts[1:]
+    assert [(find_source(part), part.text) for part in parts] == [(HOME.name, "Old rent."), (WORK.name, "New rain.")]
+    assert (made.answered, made.sources_count) == ((Answered(WORK.name, minute(9)),), 2)
+    assert made.tokens == sum(estimate_text_tokens(part.text) + FENCE_TOKENS for part in parts)
+    assert compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=made.tokens - 1, told=told) is None
 
 
 @pytest.mark.parametrize("name", ["work", "x" * 200, "hand://a>>>b", "hand://\u202eevil", 7, None])
