@@ -8,12 +8,13 @@ Source: DESIGN section 4, "Snapshot and delta"; REQUIREMENTS HM-2 for the percen
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from everfold.core.memory.block import render_item_line
-from everfold.core.memory.items import Item, ItemId, Tier
+from everfold.core.memory.items import Item, ItemId, ItemStatus, Tier
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic
 from everfold.core.primitives.origins import AUTHORITY, Origin
@@ -27,6 +28,7 @@ TITLE = (
 END = "[End of memory.]"
 MORE = "[Memory holds {count} more; search it.]"
 _HEADINGS: dict[Tier, str] = {"user": "About you", "agent": "My notes about our work"}
+_FALLEN: frozenset[ItemStatus] = frozenset({"superseded", "expired", "quarantined"})
 _FENCED_BELOW = AUTHORITY["assistant"]
 
 RESERVE_CHARS_PER_TOKEN = 2.8
@@ -42,6 +44,8 @@ _FRAME_TOKENS = 80 + 2 * FENCE_TOKENS + MESSAGE_OVERHEAD_TOKENS
 
 _UNTIL = re.compile(r"- .*[(,] ?until (\d{4}-\d\d-\d\d)\)")
 """A line with an end, as `render_item_line` writes it."""
+
+NO_FORMER: Mapping[ItemId, Item] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +161,31 @@ def _fence_low(lines: Iterable[_Line], *, key: str) -> list[str]:
     return [*parts, fence_untrusted("\n".join(low), source="memory", key=key)] if low else parts
 
 
-def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key: str, now: datetime) -> str:
+def is_reworded(item: Item, snapshot: str) -> bool:
+    """Whether a snapshot may show an item of the block in other words than it has now: only a former revision tells."""
+    return item.revision > 1 and item.shelf == "block" and _begin(item) not in snapshot
+
+
+def find_shown(revisions: Sequence[Item], snapshot: str) -> Item | None:
+    """The revision of an item, of all from the oldest on, whose line a snapshot shows; None for none."""
+    return next((one for one in reversed(revisions) if render_item_line(one) in snapshot), None)
+
+
+def compose_delta(
+    changed: Sequence[Item],
+    *,
+    former: Mapping[ItemId, Item] = NO_FORMER,
+    snapshot: str,
+    cap_chars: int,
+    key: str,
+    now: datetime,
+) -> str:
     """What memory gained or lost since the snapshot, newest kept where there is no room for all; empty for nothing.
 
     Args:
         changed: Items with a newer revision than the snapshot shows, of any status; of erased ones nothing is said, since
             an erase writes the snapshot again, and of new ones in the archive neither.
+        former: Of those that the snapshot shows in other words, the revision that it shows: its line is no longer so.
         snapshot: Its text: what stands there is not said again, and what does no longer hold of it is, also where only
             its end has passed.
         cap_chars: The longest text, title included.
@@ -170,13 +193,17 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
         now: Leaves out what has expired.
     """
     ended = list_ended_lines(snapshot, now)
-    lines = [_Line(f"- no longer so: {line.removeprefix('- ')}", "user", None) for line in ended]
-    for item in sorted(changed, key=lambda it: it.changed_at, reverse=True):
-        line = render_item_line(item)
+    lines = [_fall(line, "user") for line in ended]
+    newest_first = sorted(changed, key=lambda it: it.changed_at, reverse=True)
+    said = {render_item_line(item) for item in newest_first if item.is_current(now)}
+    for item in newest_first:
+        line, shown = render_item_line(item), former.get(item.id)
         if item.is_current(now) and item.shelf == "block" and line not in snapshot:
             lines.append(_Line(line, item.origin, item))
-        elif item.status in {"superseded", "expired"} and _begin(item) in snapshot and not _is_told(item, ended):
-            lines.append(_Line(f"- no longer so: {line.removeprefix('- ')}", item.origin, item))
+        if shown is not None and (old := render_item_line(shown)) not in {*said, *ended}:
+            lines.append(_fall(old, shown.origin))
+        elif item.status_at(now) in _FALLEN and _begin(item) in snapshot and not _is_told(item, ended):
+            lines.append(_fall(line, item.origin))
     chosen: list[_Line] = []
     left = cap_chars - len(DELTA_TITLE)
     for newest in lines:
@@ -190,6 +217,10 @@ def compose_delta(changed: Sequence[Item], *, snapshot: str, cap_chars: int, key
             return text
         chosen.pop()  # the marks of a fence want room too
     return ""
+
+
+def _fall(line: str, origin: Origin) -> _Line:
+    return _Line(f"- no longer so: {line.removeprefix('- ')}", origin, None)
 
 
 def list_ended_lines(snapshot: str, now: datetime) -> list[str]:

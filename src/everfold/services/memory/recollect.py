@@ -10,10 +10,11 @@ Source: DESIGN section 4, "Snapshot and delta", and 3.6, the dynamic suffix.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from everfold.core.log.state import WHOLE_WINDOW
-from everfold.core.memory.items import Item, ItemId
+from everfold.core.memory.items import Item
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import (
     NOTHING_SHOWN,
@@ -30,13 +31,15 @@ from everfold.core.recall.snapshots import (
     Snapshot,
     compose_delta,
     compose_snapshot,
+    find_shown,
+    is_reworded,
     list_ended_lines,
 )
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.parts import show_text
 from everfold.core.windows.suffixes import measure_suffix, measure_suffix_space, measure_turn_space
 from everfold.core.windows.window import quote_asked, shown_seqs
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
@@ -228,8 +231,10 @@ class Recollector:
             return ""
         now = self.clock.now()
         share = RECALL_SHARE if self.policy.recall_enabled else 1.0
+        changed = await self._look_at_changed(live, kept, version)
         delta = compose_delta(
-            list((await self._list_changed(live, kept, version)).values()),
+            list(changed.items.values()),
+            former=changed.former,
             snapshot=kept.snapshot,
             cap_chars=min(self.policy.delta_max_chars, int(max(space_tokens, 0) * share * RESERVE_CHARS_PER_TOKEN)),
             key=live.record.id,
@@ -237,7 +242,7 @@ class Recollector:
         )
         return delta if estimate_text_tokens(delta) <= space_tokens else ""
 
-    async def _list_changed(self, live: LiveSession, kept: SessionMemory, version: MemoryVersion) -> dict[ItemId, Item]:
+    async def _look_at_changed(self, live: LiveSession, kept: SessionMemory, version: MemoryVersion) -> ChangedItems:
         """What has changed since the snapshot; only what is new since the last look is read."""
         since = SnapshotMoment(kept.snapshot_revision, kept.snapshot_compaction, version.epoch)
         changed = live.changed
@@ -251,9 +256,21 @@ class Recollector:
                 changed_after=changed.looked_at,
                 limit_count=MOST_CHANGED_ITEMS,
             )
-            changed.items.update({item.id: item for item in found})
+            for item in found:
+                changed.items[item.id] = item
+                changed.former.pop(item.id, None)
+                if (former := await self._find_former(item, kept.snapshot)) is not None:
+                    changed.former[item.id] = former
             changed.looked_at = version.revision
-        return changed.items
+        return changed
+
+    async def _find_former(self, item: Item, snapshot: str) -> Item | None:
+        """The revision of an item that the snapshot shows, where it has other words now; most often without a query."""
+        if not is_reworded(item, snapshot):
+            return None
+        with suppress(NotFoundError):  # it was wiped meanwhile
+            return find_shown(await self.store.list_revisions(item.id), snapshot)
+        return None
 
     async def _find_question(self, live: LiveSession) -> str:
         """What is recalled for: the words of the turn's user message, or nothing. It takes no query.

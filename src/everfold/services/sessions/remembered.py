@@ -53,11 +53,15 @@ class SnapshotMoment(NamedTuple):
 
 @dataclass(slots=True)
 class ChangedItems:
-    """The items that changed since a snapshot, as of the memory's revision `looked_at`."""
+    """The items that changed since a snapshot, as of the memory's revision `looked_at`.
+
+    `former` has the revisions that the snapshot shows of those that were edited since.
+    """
 
     since: SnapshotMoment
     looked_at: int
     items: dict[ItemId, Item] = field(default_factory=dict)
+    former: dict[ItemId, Item] = field(default_factory=dict)
 
 
 class NotedMoment(NamedTuple):

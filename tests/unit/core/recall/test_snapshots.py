@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +13,14 @@ from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.topics import Topic, TopicId
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.origins import Origin
-from everfold.core.recall.snapshots import Snapshot, compose_delta, compose_snapshot, reserve_snapshot
+from everfold.core.recall.snapshots import (
+    Snapshot,
+    compose_delta,
+    compose_snapshot,
+    find_shown,
+    is_reworded,
+    reserve_snapshot,
+)
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -146,6 +155,51 @@ def test_delta_says_what_is_new_and_what_is_no_longer() -> None:
     assert "Linz" in delta
     assert "no longer so: Ann lives in Graz" in delta
     assert "tea" not in delta
+
+
+@pytest.mark.parametrize("fallen", [{"status": "quarantined"}, {"status": "expired"}, {"valid_to": NOW}])
+def test_what_falls_is_told_as_fallen(fallen: dict[str, Any]) -> None:
+    """An item of the snapshot that is held back, or has got an end that is past, is called no longer so."""
+    graz = item(4, "Ann lives in Graz")
+    changed = [replace(graz, changed_at=NOW, **fallen)]
+    delta = compose_delta(changed, snapshot=compose(graz).text, cap_chars=1200, key="ses_1", now=NOW)
+    assert "no longer so: Ann lives in Graz" in delta
+
+
+def test_delta_names_the_old_wording() -> None:
+    """An edited item is told in its new words, after the line of the snapshot that is no longer so, in that line's fence."""
+    outside = item(4, "Ann owes 400", origin="external")
+    snapshot = compose(outside).text
+    edited = replace(outside, statement="Ann owes 300", revision=2, changed_at=NOW)
+    assert is_reworded(edited, snapshot)
+    assert not is_reworded(replace(outside, revision=2), snapshot)
+    former = find_shown([outside, edited], snapshot)
+    assert former == outside
+    delta = compose_delta([edited], former={edited.id: former}, snapshot=snapshot, cap_chars=1200, key="ses_1", now=NOW)
+    fenced = delta.partition("<<<untrusted")[2]
+    assert fenced.index("- no longer so: Ann owes 400 (") < fenced.index("- Ann owes 300 (")
+
+
+def test_an_old_wording_falls_with_its_item() -> None:
+    """Whatever became of an item after its edit, what the snapshot shows of it is told as fallen, and no other words."""
+    old = item(4, "Ann lives in Graz")
+    edited = replace(old, statement="Ann lives in Linz", status="superseded", changed_at=NOW)
+    delta = compose_delta(
+        [edited], former={old.id: old}, snapshot=compose(old).text, cap_chars=1200, key="ses_1", now=NOW
+    )
+    assert "no longer so: Ann lives in Graz" in delta
+    assert "Linz" not in delta
+
+
+def test_what_is_said_anew_is_no_fallen_line() -> None:
+    """The old words of an edited item that another item says now are so."""
+    old = item(4, "Ann lives in Graz")
+    edited, anew = replace(old, statement="Ann lives in Linz", changed_at=NOW), replace(old, id=ItemId("itm_9"))
+    delta = compose_delta(
+        [edited, anew], former={old.id: old}, snapshot=compose(old).text, cap_chars=1200, key="ses_1", now=NOW
+    )
+    assert "no longer so" not in delta
+    assert "Linz" in delta
 
 
 @given(st.integers(0, 60), st.integers(100, 1200))
