@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from everfold.core.primitives.ids import AgentId, UserId
-from everfold.core.recall.vectors import Embeddable, Near, Space, Vector, VectorKind, VectorRef, VectorRow
+from everfold.core.recall.vectors import Embeddable, Near, OpenWrites, Space, Vector, VectorKind, VectorRef, VectorRow
 
 
 class VectorStore(Protocol):
@@ -62,8 +62,12 @@ class VectorStore(Protocol):
     ) -> list[Embeddable]:
         """What has words and no vector in this space, in the order in which the store first had it, after the given one.
 
-        Fewer than asked for are the last. `after` may have been erased since; one that never was counts as none.
+        Fewer than asked for are the last, but for what is not committed yet. `after` may have been erased since; one that never was counts as none.
         """
+        ...
+
+    async def read_open_writes(self) -> OpenWrites:
+        """Which writes have not ended: `list_missing` gives their messages later, before some that it has given already."""
         ...
 
     async def tend_vectors(self, user_id: UserId) -> None:

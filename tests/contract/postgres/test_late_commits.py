@@ -6,17 +6,21 @@ from typing import Final
 
 import psycopg
 import pytest
+from tests.services.memory.test_embed import TroubledEmbedder, make
 
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.replicas import PostgresReplicas
 from everfold.adapters.postgres.store import PostgresStore
-from everfold.adapters.sql import access, sessions, usage, users
+from everfold.adapters.sql import access, log, sessions, usage, users
+from everfold.adapters.sql.places import Places
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId
 from everfold.core.access.users import User
 from everfold.core.log.state import SessionState
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
+from everfold.core.recall.vectors import Space
+from everfold.services.memory.embed import Filled
 from everfold.testing.contract.usage import call
-from everfold.testing.kit.builders import minute, session_record
+from everfold.testing.kit.builders import ADA, append_wires, minute, open_session, plan_wires, session_record, user
 
 Write = Callable[[Database, str], None]
 """Writes a row under an id."""
@@ -137,3 +141,19 @@ async def test_what_is_told_late_is_heard(server_url: str, store: PostgresStore,
         assert heard == [b"first", b"second"]
     finally:
         await replicas.close()
+
+
+async def test_a_message_that_is_committed_late_gets_a_vector(store: PostgresStore, other: Database) -> None:
+    """A message whose number was drawn before those that are embedded, and that is committed later, is embedded too."""
+    first = await open_session(store, None)
+    second = await open_session(store, session_record("ses_2", parent=first))
+    embedding, _ = make(store, TroubledEmbedder())
+    await embedding.fill_user(ADA)
+    plan, state = await plan_wires(store, first.id, [user("Late.")])
+    with other.transaction():
+        log.append(other, Places(other), first.id, plan, state.revision)
+        for text in ("One.", "Two.", "Three."):
+            await append_wires(store, second.id, user(text))
+            assert await embedding.fill_user(ADA) == Filled(embedded_count=1)
+    assert await embedding.fill_user(ADA) == Filled(embedded_count=1)
+    assert await store.list_missing(ADA, "message", Space("hash:64", 64), limit_count=9) == []

@@ -195,6 +195,18 @@ async def test_a_text_that_is_refused_keeps_no_other_back(store: SqliteStore, er
     assert len(embedder.asked) == asked_count
 
 
+async def test_a_refused_item_is_asked_about_in_other_words(store: SqliteStore) -> None:
+    """An item that the embedder does not take is asked about again once it has been edited, and not by every pass."""
+    refused = item("itm_1", "Berth 5 is free.")
+    await put(store, refused, item("itm_2", "Berth 6 is free."))
+    embedder = TroubledEmbedder(at_texts("Berth 5", ContextLengthError("too long")))
+    embedding, _ = make(store, embedder)
+    assert await embedding.fill_user(ADA) == Filled(embedded_count=1, refused_count=1)
+    assert await embedding.fill_user(ADA) == Filled()
+    await put(store, replace(refused, statement="Berth 7 is free.", identity="seven", revision=2))
+    assert await embedding.fill_user(ADA) == Filled(embedded_count=1)
+
+
 async def test_an_embedder_that_refuses_everything_ends_the_pass(store: SqliteStore) -> None:
     """A wrong key is not tried on each text: a refused batch is followed by one question whether it serves at all."""
     await speak(store)

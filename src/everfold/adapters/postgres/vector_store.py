@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import cast
 
 from psycopg import errors
 
@@ -16,6 +17,7 @@ from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
     Embeddable,
     Near,
+    OpenWrites,
     Space,
     Vector,
     VectorKind,
@@ -70,6 +72,10 @@ class PostgresVectors(PostgresConnections):
         await self.require_search()
         return await self._read_at_once(vectors.list_missing, user_id, kind, space, after, limit_count)
 
+    async def read_open_writes(self) -> OpenWrites:
+        """See the port."""
+        return await self._read(_read_open_writes)
+
     async def tend_vectors(self, user_id: UserId) -> None:
         """See the port."""
         planned = await self._read(_plan_tending, user_id, self.indexed_from)
@@ -107,6 +113,11 @@ def _plan_tending(database: Database, user_id: UserId, indexed_from: int) -> Ten
     if user_key is None or not _has_tables(database):
         return Tending()
     return plan_tending(database, user_key, indexed_from=indexed_from)
+
+
+def _read_open_writes(database: Database) -> OpenWrites:
+    [(ended_before, next_)] = cast("list[tuple[int, int]]", database.rows("read_open_writes"))
+    return OpenWrites(ended_before, next_)
 
 
 def _count_vectors(database: Database, user_id: UserId) -> dict[Space, int]:

@@ -14,6 +14,7 @@ from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.recall.vectors import (
     Embeddable,
     Near,
+    OpenWrites,
     Space,
     Vector,
     VectorKind,
@@ -76,6 +77,10 @@ class SqliteVectors(SqliteConnections):
             return vectors.list_missing(database, user_id, kind, space, after, limit_count)
 
         return await self._seek(look)
+
+    async def read_open_writes(self) -> OpenWrites:
+        """See the port. There is one writer at a time."""
+        return OpenWrites()
 
     async def tend_vectors(self, user_id: UserId) -> None:
         """See the port. Nothing: a search reads the codes of all vectors."""

@@ -54,6 +54,16 @@ class Space(NamedTuple):
     dimensions: int
 
 
+class OpenWrites(NamedTuple):
+    """Which writes may still be on their way: all below `ended_before` have ended, and those to come are not below `next`.
+
+    Both are equal where none is, and always where writes are committed in the order in which they draw their keys.
+    """
+
+    ended_before: int = 0
+    next: int = 0
+
+
 class Near(NamedTuple):
     """One ranked answer. `similarity` is the cosine: 1 for the same direction, 0 for nothing in common."""
 

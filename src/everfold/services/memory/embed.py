@@ -4,12 +4,16 @@ An embedder is another program across a network. It is never asked within a tran
 it but this: a message is stored without a vector and is found by full text until it has one. What cannot be embedded
 now is left for the next time; what was erased meanwhile is not kept (see the port). Doing it again changes nothing.
 
+A pass lists a user's messages from where a former one came to. In a store of many writers a message may be committed after
+others that drew their keys later: so a pass goes on behind what another one has listed only once each write that was on its
+way then has ended, and its messages were listed too.
+
 Source: DESIGN section 4, "Recall"; docs/adr/0022-vectors.md.
 """
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -18,6 +22,7 @@ from everfold.core.recall.vectors import (
     KINDS,
     Embeddable,
     Near,
+    OpenWrites,
     Space,
     Vector,
     VectorKind,
@@ -43,10 +48,13 @@ PAGE_COUNT = 1_000
 """How many are listed at once: a listing costs by what the user has, not by what it gives."""
 MOST_USERS = 10_000
 """For how many users it is remembered how far their messages are done."""
+MOST_REFUSED = 10_000
+"""Of how many texts it is remembered that they were refused."""
 BACKOFF_SECS = 1.0
 """The longest wait before the first retry; it doubles with each."""
 AGAIN_SECS = 300.0
 """How long a fill of everybody waits for an embedder, or a store, that does not serve."""
+OTHER_KINDS: tuple[VectorKind, ...] = tuple(kind for kind in KINDS if kind != "message")
 _USERS_COUNT = 100
 _PROBE = "size"
 """What is embedded to learn how large the vectors of a model are, and whether it serves at all."""
@@ -58,13 +66,35 @@ class Filled:
 
     Attributes:
         embedded_count: Vectors that were kept.
-        refused_count: Texts that the embedder would not take; they are tried again after a restart.
+        refused_count: Texts that the embedder would not take; they are tried again after a restart, or in other words.
         problem: Why the pass ended early; empty when it came to its end.
     """
 
     embedded_count: int = 0
     refused_count: int = 0
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reached:
+    """How far the messages of a user are done.
+
+    Attributes:
+        after: Before it nothing can be committed any more; the next pass lists from it.
+        through: The last one that was listed, where all before it is to be listed once more.
+        awaited: Only writes below it may be on their way with a message before that one; 0 until it is read.
+    """
+
+    after: VectorRef | None = None
+    through: VectorRef | None = None
+    awaited: int = 0
+
+    def move(self, last: VectorRef | None, writes: OpenWrites) -> "_Reached":
+        """Where a pass has come to that listed messages up to the last one, and read before which writes were open."""
+        awaited = self.awaited or writes.next
+        if self.through is not None and writes.ended_before < awaited:
+            return replace(self, awaited=awaited)
+        return _Reached(after=self.through or self.after, through=last or self.through)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +120,8 @@ class Embedding:
     jitter: Callable[[], float] = random.random
     _filling: dict[UserId, anyio.Lock] = field(default_factory=dict, init=False)
     _cleared: set[UserId] = field(default_factory=set, init=False)
-    _done: dict[UserId, VectorRef] = field(default_factory=dict, init=False)
+    _reached: dict[UserId, _Reached] = field(default_factory=dict, init=False)
+    _refused: set[tuple[VectorRef, str]] = field(default_factory=set, init=False)
 
     async def fill_user(self, user_id: UserId) -> Filled:
         """Embed everything of a user that has no vector, and drop the vectors that another embedder made.
@@ -108,7 +139,8 @@ class Embedding:
             async with lock:
                 space = await self._find_space(user_id)
                 await self._drop_others(user_id, space)
-                for kind in KINDS:
+                await self._fill_messages(user_id, space, counts)
+                for kind in OTHER_KINDS:
                     await self._fill_kind(user_id, kind, space, counts)
                 if counts[0]:
                     await self.store.tend_vectors(user_id)
@@ -189,26 +221,35 @@ class Embedding:
             self._cleared.clear()
         self._cleared.add(user_id)
 
-    async def _fill_kind(self, user_id: UserId, kind: VectorKind, space: Space, counts: list[int]) -> None:
-        """Page by page; for messages, which only ever grow in number, from where the last pass came to."""
-        after = self._done.get(user_id) if kind == "message" else None
+    async def _fill_messages(self, user_id: UserId, space: Space, counts: list[int]) -> None:
+        """From where the passes before came to: messages only ever grow in number."""
+        reached = self._reached.get(user_id, _Reached())
+        writes = await self.store.read_open_writes()
+        last = await self._fill_kind(user_id, "message", space, counts, after=reached.after)
+        if len(self._reached) >= MOST_USERS:
+            self._reached.clear()
+        self._reached[user_id] = reached.move(last, writes)
+
+    async def _fill_kind(
+        self, user_id: UserId, kind: VectorKind, space: Space, counts: list[int], *, after: VectorRef | None = None
+    ) -> VectorRef | None:
+        """Page by page, less what was refused before; gives the last one that was listed."""
+        last: VectorRef | None = None
         while True:
-            page = await self.store.list_missing(user_id, kind, space, after=after, limit_count=PAGE_COUNT)
-            for start in range(0, len(page), self.batch_count):
-                batch = page[start : start + self.batch_count]
-                kept_count, refused_count = await self._fill(user_id, space, batch)
+            page = await self.store.list_missing(user_id, kind, space, after=last or after, limit_count=PAGE_COUNT)
+            asked = [words for words in page if (words.ref, words.content_hash) not in self._refused]
+            for start in range(0, len(asked), self.batch_count):
+                kept_count, refused_count = await self._fill(user_id, space, asked[start : start + self.batch_count])
                 counts[0] += kept_count
                 counts[1] += refused_count
-                after = batch[-1].ref
-                if kind == "message":
-                    self._remember(user_id, after)
+            last = page[-1].ref if page else last
             if len(page) < PAGE_COUNT:
-                return
+                return last
 
-    def _remember(self, user_id: UserId, after: VectorRef) -> None:
-        if len(self._done) >= MOST_USERS:
-            self._done.clear()
-        self._done[user_id] = after
+    def _refuse(self, words: Iterable[Embeddable]) -> None:
+        if len(self._refused) >= MOST_REFUSED:
+            self._refused.clear()
+        self._refused.update((one.ref, one.content_hash) for one in words)
 
     async def _fill(
         self, user_id: UserId, space: Space, batch: Sequence[Embeddable], *, is_part: bool = False
@@ -220,6 +261,7 @@ class Embedding:
             if not is_part:
                 await self._ask_again(user_id, [_PROBE])  # refused too, it is not for these texts: then the pass ends
             if len(batch) == 1:
+                self._refuse(batch)
                 return 0, 1
             middle = len(batch) // 2
             left = await self._fill(user_id, space, batch[:middle], is_part=True)
@@ -230,6 +272,8 @@ class Embedding:
             for words, vector in zip(batch, vectors, strict=True)
             if normalise(vector) is not None
         ]
+        kept = {row.ref for row in rows}
+        self._refuse(words for words in batch if words.ref not in kept)
         return await self.store.put_vectors(user_id, space, rows), len(batch) - len(rows)
 
     async def _ask_again(self, user_id: UserId, texts: Sequence[str]) -> list[Vector]:

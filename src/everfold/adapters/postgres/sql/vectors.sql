@@ -75,6 +75,13 @@ WHERE messages.user_key = :user_key AND messages.id > :after AND messages.kind I
 ORDER BY messages.id
 LIMIT :limit_count;
 
+-- name: read_open_writes
+-- By transaction: an append has its number before it draws the keys of its messages.
+SELECT
+    CAST(CAST(pg_snapshot_xmin(taken) AS TEXT) AS BIGINT),
+    CAST(CAST(pg_snapshot_xmax(taken) AS TEXT) AS BIGINT)
+FROM pg_current_snapshot() AS taken;
+
 -- name: count_vectors
 SELECT vector_spaces.model, vector_spaces.dimensions, count(*)
 FROM vectors
