@@ -8,7 +8,7 @@ import pytest
 import everfold
 from everfold import Everfold, Session
 from everfold.core.log.state import SessionState
-from everfold.errors import InvalidInputError, NotFoundError
+from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
 from everfold.testing.kit.builders import assistant, calls, result, talk, user
 from everfold.testing.kit.fakes import CountingIds, FakeClock
@@ -212,6 +212,23 @@ async def test_a_repeated_append_does_not_bring_it_back(engine: Everfold) -> Non
     assert await session.integration.lookup(["b"], hashes=[second.content_hash]) == {"b": 2}
     assert await session.append(assistant("Hi."), client_id="c") == [3]
     assert await session.integration.lookup(hashes=[second.content_hash]) == {second.content_hash: 3}
+
+
+async def test_another_message_under_a_retracted_ones_client_id_is_refused(engine: Everfold) -> None:
+    """The client id of a retracted message is refused for a message of another meaning, alone, in a batch and in a branch."""
+    session = await engine.session()
+    await session.append([user("Hello."), assistant("Hi.")], client_ids=["a", "b"])
+    await session.retract()
+    branch = await session.branch(2)
+    for handle in (session, branch):
+        assert await handle.append(assistant("Hi.\n"), client_id="b") == [2]
+        with pytest.raises(ConflictError, match="used before for another message"):
+            await handle.append(assistant("Bye."), client_id="b")
+        with pytest.raises(ConflictError, match="used before for another message"):
+            await handle.append([user("Hello."), assistant("Bye.")], client_ids=["a", "b"])
+        assert [(one.seq, one.kind) for one in await handle.messages(retracted=True)] == [(1, "user"), (2, "retracted")]
+    await session.erase(2)
+    assert await session.append(assistant("Bye."), client_id="b") == [2]
 
 
 async def test_retracted_messages_come_back_as_such(engine: Everfold) -> None:

@@ -164,7 +164,7 @@ async def find_known(
     found = await store.find_client_ids(live.record.id, list(by_id))
     if not found:
         return {}
-    stored = await live.load_messages(store, sorted(seq for seq, _ in found.values()))
+    stored = await _load_stored(store, live, sorted(seq for seq, _ in found.values()))
     known: dict[str | None, Message] = {}
     for client_id, item in by_id.items():
         seq, content_hash = found.get(client_id, (0, item.content_hash))
@@ -179,3 +179,11 @@ async def find_known(
         if seq:
             known[client_id] = stored[seq]
     return known
+
+
+async def _load_stored(store: Store, live: LiveSession, seqs: Sequence[int]) -> dict[int, Message]:
+    """The messages with these numbers (rising), retracted ones with their content, tombstones for erased ones."""
+    known = await live.load_messages(store, seqs)
+    gone = [seq for seq in seqs if known[seq].is_retracted]
+    retracted = await store.read_messages(live.record.id, gone, retracted=True) if gone else []
+    return {**known, **{message.seq: message for message in retracted}}
