@@ -220,9 +220,9 @@ def retract_messages(database: Database, places: Places, retraction: Retraction)
     """See `HistoryStore.retract_messages`."""
     session_id = retraction.session_id
     database.lock_user(places.place(session_id).user_key)
-    for record in list_sharing(database, places, session_id, retraction.last_seq):
+    for record in list_sharing(database, places, session_id, retraction.first_seq):
         if record.id != session_id:
-            raise ConflictError(f"session {record.id} shares message {retraction.last_seq}", session=session_id)
+            raise ConflictError(f"session {record.id} shares message {retraction.first_seq}", session=session_id)
     write_state(database, places, session_id, retraction.state, expected_revision=retraction.state.revision - 1)
     drop_drafts(database, places, session_id)
     rows = _message_places(database, places, session_id, range(retraction.first_seq, retraction.last_seq + 1))

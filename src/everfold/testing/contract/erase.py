@@ -292,6 +292,17 @@ class EraseContract:
             await store.retract_messages(retraction)
         assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [1, 2, 3]
 
+    async def test_no_message_that_a_branch_shares_is_retracted(self, store: Store) -> None:
+        """A retraction that was planned before a branch is refused whole, also where the branch shares only its first message."""
+        record = await open_session(store, None, user("one"), assistant("two"))
+        shared = await store.read_state(record.id)
+        await append_wires(store, record.id, user("three"))
+        retraction = await plan_bare_retraction(store, record.id, 2)
+        await branch_session(store, record, "ses_2", state=shared)
+        with pytest.raises(ConflictError):
+            await store.retract_messages(retraction)
+        assert [one.seq for one in await store.read_messages(record.id, [1, 2, 3])] == [1, 2, 3]
+
     async def test_a_retracted_message_can_be_erased(self, store: Store) -> None:
         """An erase leaves a tombstone of it, which is never read."""
         record = await open_session(store, None, user("one"), assistant("The alibi."))
