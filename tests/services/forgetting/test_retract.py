@@ -231,6 +231,30 @@ async def test_another_message_under_a_retracted_ones_client_id_is_refused(engin
     assert await session.append(assistant("Bye."), client_id="b") == [2]
 
 
+async def test_a_step_whose_calls_are_erased_is_not_open_again(engine: Everfold) -> None:
+    """Where the calls of a step are erased, it waits for none of the results that are retracted, and the log can be cut."""
+    session = await engine.session(limit=LIMIT)
+    await session.append([user("Look."), calls("a", "b"), result("a", "one"), result("b", "two")])
+    await session.erase(2)
+    await session.retract()
+    state = await session.inspect.state()
+    assert (state.open_step, state.safe_seq, state.newest_block_seq) == (None, 4, 2)
+    assert (await (await session.branch(4)).inspect.state()).open_step is None
+    await session.append(assistant("Nothing."))
+    assert "Nothing." in await shown(session)
+    assert (await session.verify()).is_sound
+
+
+async def test_results_that_came_in_another_order_stay_so(engine: Everfold) -> None:
+    """A step that is open again has its results in the order in which they came, as before the retracted message."""
+    session = await engine.session(limit=LIMIT)
+    await session.append([user("Look."), calls("a", "b", "c"), result("b", "two"), result("a", "one")])
+    before = await read_place(session)
+    await session.append(result("c", "three"))
+    await session.retract()
+    assert await read_place(session) == before
+
+
 async def test_retracted_messages_come_back_as_such(engine: Everfold) -> None:
     """An export that is imported has the same messages retracted, the same state, and goes on in the same way."""
     session = await engine.session(user="ada", limit=LIMIT)

@@ -69,9 +69,10 @@ def plan_retraction(
         fixed_tokens: What the leading system messages before it cost.
     """
     last = notes[-1] if notes else None
-    safe = next((note for note in reversed(notes) if note.is_boundary), None)
+    boundary = next((note for note in reversed(notes) if note.is_boundary), None)
+    open_step = _reopen(notes, messages, after_seq=boundary.seq if boundary else 0)
+    safe = last if open_step is None else boundary
     safe_seq = safe.seq if safe else 0
-    open_step = _reopen([message for message in messages if message.seq > safe_seq])
     unit = _find_last_unit([note for note in notes if note.seq <= safe_seq and note.kind != "retracted"])
     said = [text for message in reversed(messages) if (text := said_text(message))]
     turns_count = last.turns_count if last else 0
@@ -109,17 +110,19 @@ def plan_retraction(
     )
 
 
-def _reopen(step: Sequence[Message]) -> OpenStep | None:
-    """The step that these messages begin and do not end."""
-    if not step:
+def _reopen(notes: Sequence[Note], messages: Sequence[Message], *, after_seq: int) -> OpenStep | None:
+    """The step that begins after a boundary and is not ended; none where its calls are erased: it can wait for no result."""
+    step = [message for message in messages if message.seq > after_seq]
+    head = next((note for note in notes if note.seq > after_seq and note.kind != "retracted"), None)
+    if head is None or head.is_erased:
         return None
     calls = [call.id for call in step[0].view.calls]
-    answered = {result.call_id for message in step[1:] if message.kind == "result" for result in message.view.results}
-    return OpenStep(
-        first_seq=step[0].seq,
-        pending=tuple(call for call in calls if call not in answered),
-        answered=tuple(call for call in calls if call in answered),
-    )
+    answered: list[str] = []
+    for message in step[1:]:
+        ids = {result.call_id for result in message.view.results} if message.kind == "result" else set[str]()
+        answered += [call for call in calls if call in ids and call not in answered]
+    pending = tuple(call for call in calls if call not in answered)
+    return OpenStep(first_seq=step[0].seq, pending=pending, answered=tuple(answered))
 
 
 def _find_last_unit(notes: Sequence[Note]) -> Sequence[Note]:

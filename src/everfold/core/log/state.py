@@ -28,7 +28,7 @@ REMEMBERED_CALLS = 32
 class OpenStep:
     """An assistant message whose calls are not all answered.
 
-    `pending` and `answered` are call ids in the order of the calls; together they are all calls of the step.
+    `pending` has call ids in the order of the calls, `answered` in that of their results; together they are all calls.
     """
 
     first_seq: int
