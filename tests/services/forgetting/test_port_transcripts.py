@@ -226,6 +226,9 @@ async def test_what_was_looked_at_is_not_looked_at_again(engine: Everfold, clock
         (("transcripts", 0, "messages", 6, "origin"), "system", r"messages\[6\]"),
         (("transcripts", 0, "messages", 0, "source"), "refresh", "external origin"),
         (("transcripts", 0, "messages", 2, "client_id"), "first \ud83d", "stands twice"),
+        (("transcripts", 0, "messages", 0, "is_boundary"), 1, r"messages\[0\]: is_boundary"),
+        (("transcripts", 0, "pending_calls"), None, "pending_calls"),
+        (("transcripts", 0, "closed_calls"), [1], "closed_calls"),
         (("transcripts", 1, "id"), "ses_000001", "stands twice"),
         (("transcripts", 1, "parent_id"), "ses_000009", "does not stand before"),
         (("transcripts", 1, "parent_id"), None, "does not stand before"),
@@ -249,6 +252,42 @@ async def test_broken_transcripts_store_nothing(
         with pytest.raises(NotFoundError):
             await other.get_user("zoe")
         assert await other.list_sessions() == []
+
+
+@pytest.mark.parametrize("begins", ["branch", "rewind"])
+async def test_a_step_that_ended_early_comes_back(engine: Everfold, begins: str) -> None:
+    """A step stays closed whose end was retracted or whose calls were erased, and its result comes late, in a branch too."""
+    session = await engine.session(user="ada")
+    await session.append([user("Look."), calls("a"), user("Never mind.")])
+    if begins == "branch":
+        await session.retract()
+        branch = await session.branch(2)
+        await session.append(result("a", "one"))
+    else:
+        branch = await session.rewind(2)
+    await branch.append(result("a", "one"))
+    await session.erase(2)
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    assert "late" in {message["kind"] for message in document["transcripts"][1]["messages"]}
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user=document["user_id"])
+        again = await other.export_user(document["user_id"], transcripts=True)
+        assert again["transcripts"] == document["transcripts"]
+
+
+async def test_what_an_older_document_lacks_is_found_again(exported: str) -> None:
+    """A document that says neither where logs can be cut nor which calls are known gives the same boundaries and messages."""
+    document = json.loads(exported)
+    for session in document["transcripts"]:
+        for name in ("pending_calls", "answered_calls", "closed_calls"):
+            del session[name]
+        for message in session["messages"]:
+            del message["is_boundary"]
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user=str(document["user_id"]))
+        again = await other.export_user(document["user_id"], transcripts=True)
+        for then, now in zip(json.loads(exported)["transcripts"], again["transcripts"], strict=True):
+            assert now["messages"] == then["messages"]
 
 
 async def test_a_branch_inside_a_step_is_refused(exported: str) -> None:

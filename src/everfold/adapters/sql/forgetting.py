@@ -138,8 +138,9 @@ def list_stored(
             client_id=read_client_id(client_id),
             content=cast("bytes", unpack_message(content) or b""),
             erased_at=find_moment(erased_at),
+            is_boundary=bool(is_boundary),
         )
-        for seq, kind, origin, source, wire_format, said_at, client_id, content, erased_at in rows
+        for seq, kind, origin, source, wire_format, said_at, client_id, content, erased_at, is_boundary in rows
     ]
 
 

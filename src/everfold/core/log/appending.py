@@ -53,7 +53,12 @@ MARK_REACH_CHARS = 64
 class Incoming(NamedTuple):
     """A message on its way into the log: read and checked, not yet placed.
 
-    A tuple, as `Appended`: both are made for every message, in a fifth of the time of a frozen dataclass.
+    A tuple, as `Appended`: both are made for every message, in a fifth of the time of a frozen dataclass. The last two are
+    of a message that is placed again: what the log was when it arrived can no longer be seen from the messages before it.
+
+    Attributes:
+        kind: `late` or `retracted`, where it was that; the log decides about any other.
+        ends_step: The log could be cut directly after it, so a step that is still open was closed there.
     """
 
     wire: JsonObject
@@ -65,7 +70,8 @@ class Incoming(NamedTuple):
     said_at: datetime
     client_id: str | None = None
     line: int | None = None
-    is_retracted: bool = False
+    kind: Kind | None = None
+    ends_step: bool = False
 
 
 class Appended(NamedTuple):
@@ -157,16 +163,6 @@ def _list_slices(incoming: Sequence[Incoming]) -> Iterator[tuple[int, int]]:
         yield start, len(incoming)
 
 
-def close_step(state: SessionState, budget: UsableBudget, *, step: Mapping[int, Message], session: str) -> SessionState:
-    """The state of a log after its open step is closed, as before a message of another kind.
-
-    Arguments as in `plan_append`.
-    """
-    placing = _Placing(state=state, budget=budget, session=session, step=step)
-    placing.close()
-    return placing.plan().state
-
-
 @dataclass(slots=True)
 class _LogEnd:
     """The part of a session's state that an append moves, while it moves."""
@@ -215,9 +211,15 @@ class _Placing:
         self.placed: dict[int, _Placed] = {}
 
     def place(self, item: Incoming, view_tokens: int, lines: tuple[ExtractLine, ...]) -> None:
-        if item.is_retracted:
+        if item.kind == "retracted":
             self._pass_over(item, view_tokens)
-            return
+        else:
+            self._take(item, view_tokens, lines)
+        if item.ends_step and self.end.open_step is not None:
+            self._close_step(self.end.open_step)
+
+    def _take(self, item: Incoming, view_tokens: int, lines: tuple[ExtractLine, ...]) -> None:
+        """Place a message that counts."""
         view = item.view
         ids = [result.call_id for result in view.results]
         kind = self._kind_of(item, ids)
@@ -258,13 +260,6 @@ class _Placing:
         )
         self.sums[end.last_seq] = end.sum_tokens
         self.placed[end.last_seq] = (item, (), end.turn_seq, end.turns_count)
-
-    def close(self) -> None:
-        if self.end.open_step is not None:
-            self._close_step(self.end.open_step)
-
-    def plan(self) -> AppendPlan:
-        return finish(self.plan_stepwise())
 
     def plan_stepwise(self) -> Steps[AppendPlan]:
         made: list[Appended] = []
@@ -313,6 +308,8 @@ class _Placing:
                 return self._kind_of_result(item, ids)
 
     def _kind_of_result(self, item: Incoming, ids: Sequence[str]) -> Kind:
+        if item.kind == "late":
+            return "late"
         step = self.end.open_step
         if step is not None and not set(ids).isdisjoint(step.pending):
             return "result"

@@ -2,9 +2,10 @@
 
 Theory of operation. What a session keeps beside a message (its kind, sizes, lines, index rows) follows from the messages
 before it, so the log is placed again from its beginning, as an append places it. A branch goes on from the state that its
-parent's log had at the branch point. The text of an erased message is unknown; a stand-in takes its place while the
-log is placed, with the calls that the results behind it answer, or the answers that the calls before it wait for, so that
-no step falls apart. What is stored of it is a tombstone.
+parent's log had at the branch point. What a retracted or an erased message did to the log can no longer be seen: the
+document says where the log could be cut, which results came late, and which calls are known. A stand-in takes the place of
+an erased message while the log is placed, with the calls that the results behind it answer, or the answers that the calls
+before it wait for, so that no step falls apart. What is stored of it is a tombstone.
 
 Source: DESIGN section 3.1; `everfold.core.log.appending`.
 """
@@ -13,16 +14,17 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import takewhile, zip_longest
 from typing import Final, cast
 
-from everfold.core.log.appending import Appended, AppendPlan, Incoming, close_step, plan_append
+from everfold.core.log.appending import Appended, AppendPlan, Incoming, plan_append
 from everfold.core.log.budget import Policy, UsableBudget, share_budget
 from everfold.core.log.client_lists import NO_LIST, ClientList
 from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.messages import ROLES, Message, MessageView
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import Segment, SessionRecord, SessionSettings, branch_lineage, find_holder
-from everfold.core.log.state import UNCALIBRATED, SessionState
+from everfold.core.log.state import REMEMBERED_CALLS, UNCALIBRATED, SessionState
 from everfold.core.log.titles import clean_title
 from everfold.core.log.wire import read_wire
 from everfold.core.memory.records import SessionMemory
@@ -33,6 +35,8 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue, decode_j
 from everfold.core.primitives.origins import choose_origin
 from everfold.errors import InvalidInputError
 
+_IN_STEP: Final = frozenset({"result", "late", "retracted"})
+"""What may stand between the messages of a step."""
 BATCH_COUNT: Final = 500
 """Messages that are placed at once. Source: `everfold.services.sessions.import_transcript`."""
 
@@ -94,13 +98,11 @@ class _Placed:
 
     Attributes:
         marks: The states of its log where others branch off.
-        called: The calls that it knows.
         client_ids: Where in its log they are, shared ones too.
     """
 
     session: RestoredSession
     marks: dict[int, SessionState] = field(default_factory=dict)
-    called: frozenset[str] = frozenset()
     client_ids: dict[str, int] = field(default_factory=dict)
 
 
@@ -142,32 +144,31 @@ def _place(
     stops: frozenset[int],
     at: str,
 ) -> _Placed:
-    first, called = SessionState(), frozenset[str]()
+    first = SessionState()
     if session.branch_seq:
         holder = placed[find_holder(record.lineage, session.branch_seq)]
         if session.branch_seq not in holder.marks:
             raise broken(at, f"it branches at message {session.branch_seq}, where its parent's log cannot be cut")
-        first, called = replace(holder.marks[session.branch_seq], revision=0), holder.called
-    incoming, called = _read_messages(session, called, at)
+        first = replace(holder.marks[session.branch_seq], revision=0)
+    incoming = _read_messages(session, at)
     state, plans, marks = first, list[AppendPlan](), dict[int, SessionState]()
     step: dict[int, Message] = {}
-    given_up: SessionState | None = None
     for batch in _split(incoming, session.branch_seq, stops):
         try:
             plan = plan_append(state, batch, _room(record.settings, state), step=step, session=session.id)
         except InvalidInputError as error:
             raise broken(at, str(error)) from error
-        if given_up is not None and plan.appended[0].message.kind not in {"result", "late", "retracted"}:
-            marks[given_up.last_seq] = given_up
-        state, given_up = plan.state, None
+        state = plan.state
         first_open_seq = state.open_step.first_seq if state.open_step else state.last_seq + 1
         known = [*step.values(), *(one.message for one in plan.appended)]
         step = {message.seq: message for message in known if message.seq >= first_open_seq}
         if state.last_seq in stops and state.open_step is None:
             marks[state.last_seq] = state
-        elif state.last_seq in stops:
-            given_up = close_step(state, _room(record.settings, state), step=step, session=session.id)
         plans.append(_bury(plan, session))
+    if plans:
+        plans[-1] = replace(plans[-1], state=_remember_calls(state, session))
+    else:
+        first = _remember_calls(first, session)
     restored = RestoredSession(
         record=record,
         state=first,
@@ -183,7 +184,13 @@ def _place(
         client_list=session.client_list,
         followed=tuple(_follow(record, one) for one in session.followed),
     )
-    return _Placed(session=restored, marks=marks, called=called, client_ids=_list_client_ids(session, placed, at))
+    return _Placed(session=restored, marks=marks, client_ids=_list_client_ids(session, placed, at))
+
+
+def _remember_calls(state: SessionState, session: PortableSession) -> SessionState:
+    """The state with the calls that a document says are known: those of retracted and of erased messages too."""
+    closed_calls = session.closed_calls
+    return state if closed_calls is None else replace(state, closed_calls=closed_calls[-REMEMBERED_CALLS:])
 
 
 def _follow(record: SessionRecord, one: PortableFollowed) -> FollowedTranscript:
@@ -230,22 +237,18 @@ def _room(settings: SessionSettings, state: SessionState) -> UsableBudget:
 # --- messages as they arrive again
 
 
-def _read_messages(session: PortableSession, called: frozenset[str], at: str) -> tuple[list[Incoming], frozenset[str]]:
-    """The messages ready to be placed, and every call that is known at their end."""
+def _read_messages(session: PortableSession, at: str) -> list[Incoming]:
+    """The messages ready to be placed."""
     views: dict[int, MessageView] = {}
     for index, message in enumerate(session.messages):
         if message.erased_at is None:
             views[message.seq] = _read_view(message, f"{at}.messages[{index}]")
-    stand_ins = _make_stand_ins(session.messages, views, called)
-    called |= {call.id for view in views.values() for call in view.calls}
-    called |= {call_id for message in stand_ins.values() for call_id in _list_ids(message)}
-    incoming = [
-        _make_incoming(one, views[one.seq])
-        if one.seq in views
-        else _make_incoming(_stand_in(one, stand_ins[one.seq]), read_wire(stand_ins[one.seq]))
-        for one in session.messages
+    stand_ins = _make_stand_ins(session, views)
+    views |= {seq: read_wire(cast("JsonObject", decode_json(one.content))) for seq, one in stand_ins.items()}
+    return [
+        _make_incoming(stand_ins.get(one.seq, one), views[one.seq], later)
+        for one, later in zip_longest(session.messages, session.messages[1:])
     ]
-    return incoming, called
 
 
 def _read_view(message: PortableMessage, at: str) -> MessageView:
@@ -257,7 +260,9 @@ def _read_view(message: PortableMessage, at: str) -> MessageView:
     return view
 
 
-def _make_incoming(message: PortableMessage, view: MessageView) -> Incoming:
+def _make_incoming(message: PortableMessage, view: MessageView, later: PortableMessage | None) -> Incoming:
+    """A message ready to be placed, before a later one."""
+    is_boundary = message.is_boundary
     return Incoming(
         cast("JsonObject", decode_json(message.content)),
         message.content,
@@ -267,103 +272,93 @@ def _make_incoming(message: PortableMessage, view: MessageView) -> Incoming:
         message.source,
         message.said_at,
         client_id=message.client_id,
-        is_retracted=message.kind == "retracted",
+        kind=message.kind if message.kind in {"late", "retracted"} else None,
+        ends_step=later is not None and later.kind not in _IN_STEP if is_boundary is None else is_boundary,
     )
 
 
-def _stand_in(message: PortableMessage, wire: JsonObject) -> PortableMessage:
-    return replace(message, content=encode_json(wire))
-
-
-def _make_stand_ins(
-    messages: Sequence[PortableMessage], views: dict[int, MessageView], called: frozenset[str]
-) -> dict[int, JsonObject]:
-    """A wire form for each erased message."""
-    known = sorted(called)
-    heads: dict[int, list[str]] = {}
-    answers: dict[int, list[str]] = {}
-    others: dict[int, JsonObject] = {}
-    for index, message in enumerate(messages):
+def _make_stand_ins(session: PortableSession, views: dict[int, MessageView]) -> dict[int, PortableMessage]:
+    """A message in the place of each erased one."""
+    found: dict[int, PortableMessage] = {}
+    for index, message in enumerate(session.messages):
         if message.kind == "assistant":
-            run = _list_answers(messages, index)
-            calls = _list_calls(message, run, views)
-            if message.erased_at is not None:
-                heads[message.seq] = calls
-            answers |= _share_answers(run, calls, views, known)
-            known += calls
-        elif message.kind == "late" and message.seq in views:
-            # A result without a call: an erased message made the call.
-            orphans = [id_ for id_ in _list_answered(message, views) if id_ not in known]
-            if orphans and heads:
-                heads[next(reversed(heads))] += orphans
-                known += orphans
-        elif message.erased_at is not None:
-            role = "system" if ROLES[message.kind] == "system" else "user"
-            others[message.seq] = {"role": role, "content": ""}
-    written = {seq: _write_calls(dict.fromkeys(ids)) for seq, ids in heads.items()}
-    return {**others, **{seq: _write_answers(ids) for seq, ids in answers.items()}, **written}
+            found |= _Step(session, index, views).make_stand_ins()
+        elif message.erased_at is not None and message.seq not in found:
+            found[message.seq] = _make_stand_in(message)
+    return found
 
 
-def _list_answers(messages: Sequence[PortableMessage], index: int) -> Sequence[PortableMessage]:
-    """The results behind a message up to the last of its step; late ones of other steps may lie among them."""
-    end = index + 1
-    for at in range(index + 1, len(messages)):
-        if messages[at].kind == "result":
-            end = at + 1
-        elif messages[at].kind not in {"late", "retracted"}:
-            break
-    return messages[index + 1 : end]
+def _make_stand_in(message: PortableMessage) -> PortableMessage:
+    """A message in the place of an erased one that has no call, and whose results answer none that is waiting."""
+    if message.kind in {"late", "result"}:
+        return _write_answers(replace(message, kind="late"), [_name_call(message)])
+    return _write(message, "system" if ROLES[message.kind] == "system" else "user", "")
 
 
-def _list_calls(
-    message: PortableMessage, results: Sequence[PortableMessage], views: dict[int, MessageView]
-) -> list[str]:
-    if message.seq in views:
-        return [call.id for call in views[message.seq].calls]
-    ids: dict[str, None] = {}
-    for one in results:
-        if one.kind in {"late", "retracted"}:
-            continue
-        ids |= dict.fromkeys(_list_answered(one, views) or [f"erased_{one.seq}"])
-    return list(ids)
+class _Step:
+    """An assistant message of a document with the results of its calls, some of which may be erased."""
+
+    def __init__(self, session: PortableSession, index: int, views: dict[int, MessageView]) -> None:
+        self.views = views
+        self.head = session.messages[index]
+        rest = (session.messages[at] for at in range(index + 1, len(session.messages)))
+        behind = [*takewhile(lambda one: one.kind in _IN_STEP, rest)]
+        self.results = [one for one in behind if one.kind == "result"]
+        is_last = index + 1 + len(behind) == len(session.messages)
+        self.pending = session.pending_calls if is_last else ()
+        self.answered = session.answered_calls if is_last else ()
+        last = self.results[-1] if self.results else self.head
+        self.goes_on = last.is_boundary is False
+        self.calls = self._list_calls()
+
+    def make_stand_ins(self) -> dict[int, PortableMessage]:
+        """A message in the place of each erased one whose calls, or whose answers to these, are known or can be chosen."""
+        results = {one.seq: one for one in self.results}
+        found = {seq: _write_answers(results[seq], ids) for seq, ids in self._share_answers().items() if ids}
+        return found if self.head.seq in self.views else {**found, self.head.seq: _write_calls(self.head, self.calls)}
+
+    def _list_calls(self) -> list[str]:
+        """The calls of the message; of an erased one those that are known, and one more where the step waits for another."""
+        if self.head.seq in self.views:
+            return [call.id for call in self.views[self.head.seq].calls]
+        if self.pending:
+            return [*self.answered, *self.pending]
+        ids = [id_ for one in self.results for id_ in _list_answered(one, self.views) or [_name_call(one)]]
+        return [*ids, _name_call(self.head)] if self.goes_on else ids
+
+    def _share_answers(self) -> dict[int, list[str]]:
+        """Each erased result answers one call that nothing else answers, the last all that are left where the step ends there."""
+        answered = {id_ for one in self.results for id_ in _list_answered(one, self.views)}
+        left = [id_ for id_ in self.calls if id_ not in answered and id_ not in self.pending]
+        erased = [one.seq for one in self.results if one.erased_at is not None]
+        found = {seq: left[at : at + 1] for at, seq in enumerate(erased)}
+        if erased and not self.goes_on:
+            found[erased[-1]] = left[len(erased) - 1 :]
+        return found
 
 
 def _list_answered(message: PortableMessage, views: dict[int, MessageView]) -> list[str]:
     return [result.call_id for result in views[message.seq].results] if message.seq in views else []
 
 
-def _share_answers(
-    run: Sequence[PortableMessage], calls: Sequence[str], views: dict[int, MessageView], known: Sequence[str]
-) -> dict[int, list[str]]:
-    """Each erased result answers one call that nothing else answers, the last of them all that are left.
-
-    An erased late one answers a call that was answered before.
-    """
-    answered = {call_id for one in run if one.kind == "result" for call_id in _list_answered(one, views)}
-    left = [call_id for call_id in calls if call_id not in answered]
-    erased = [one.seq for one in run if one.kind == "result" and one.erased_at is not None]
-    found = {seq: left[at:] if at == len(erased) - 1 else left[at : at + 1] for at, seq in enumerate(erased)}
-    past = [id_ for id_ in known if id_ not in calls]
-    for one in run:
-        if one.kind == "result":
-            past += found.get(one.seq) or _list_answered(one, views)
-        elif one.erased_at is not None:
-            found[one.seq] = past[-1:]
-    return found
+def _name_call(message: PortableMessage) -> str:
+    """An id in the place of one that an erased message has."""
+    return f"erased_{message.seq}"
 
 
-def _write_calls(ids: Iterable[str]) -> JsonObject:
-    blocks: list[JsonValue] = [{"type": "tool_use", "id": id_, "name": "erased", "input": {}} for id_ in ids]
-    return {"role": "assistant", "content": blocks or ""}
+def _write_calls(message: PortableMessage, ids: Iterable[str]) -> PortableMessage:
+    blocks: list[JsonValue] = [
+        {"type": "tool_use", "id": id_, "name": "erased", "input": {}} for id_ in dict.fromkeys(ids)
+    ]
+    return _write(message, "assistant", blocks or "")
 
 
-def _write_answers(ids: Iterable[str]) -> JsonObject:
-    blocks: list[JsonValue] = [{"type": "tool_result", "tool_use_id": id_, "content": ""} for id_ in ids]
-    return {"role": "user", "content": blocks or ""}
+def _write_answers(message: PortableMessage, ids: Iterable[str]) -> PortableMessage:
+    return _write(message, "user", [{"type": "tool_result", "tool_use_id": id_, "content": ""} for id_ in ids])
 
 
-def _list_ids(wire: JsonObject) -> list[str]:
-    return [call.id for call in read_wire(wire).calls]
+def _write(message: PortableMessage, role: str, content: JsonValue) -> PortableMessage:
+    return replace(message, content=encode_json({"role": role, "content": content}))
 
 
 # --- what is left of the erased ones

@@ -29,6 +29,7 @@ class PortableMessage:
         client_id: The id that its client gave it.
         content: The stored bytes of its wire form; empty where only a tombstone is left.
         erased_at: When it was erased; None where it was not.
+        is_boundary: As in `everfold.core.log.messages.Message`; None in a document of an older release.
     """
 
     seq: int
@@ -40,6 +41,7 @@ class PortableMessage:
     client_id: str | None = None
     content: bytes = b""
     erased_at: datetime | None = None
+    is_boundary: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,9 @@ class PortableSession:
         extracted_seq: Up to where memory has looked at it; the next three as in `everfold.core.memory.records.SessionMemory`.
         title: As in `everfold.core.log.sessions.SessionRecord`; a document may leave it out where it is empty.
         followed: The clients' transcripts that are imported into it; a document may leave them out where there are none.
+        pending_calls: Call ids as in `everfold.core.log.state.OpenStep`, as the next; empty where no step is open. A document
+            may leave the three lists of calls out.
+        closed_calls: As in `everfold.core.log.state.SessionState`; None where a document leaves them out.
     """
 
     id: SessionId
@@ -86,12 +91,23 @@ class PortableSession:
     client_list: ClientList = NO_LIST
     followed: tuple[PortableFollowed, ...] = ()
     title: str = ""
+    pending_calls: tuple[str, ...] = ()
+    answered_calls: tuple[str, ...] = ()
+    closed_calls: tuple[str, ...] | None = None
 
 
 Row = TypeVar("Row", PortableMessage, PortableSession, PortableFollowed)
 
 _OF_SESSION: Final = frozenset(PortableSession.__dataclass_fields__)
-_ADDED: Final[JsonObject] = {"session_key": "", "client_list": None, "followed": [], "title": ""}
+_ADDED: Final[JsonObject] = {
+    "session_key": "",
+    "client_list": None,
+    "followed": [],
+    "title": "",
+    "pending_calls": [],
+    "answered_calls": [],
+    "closed_calls": None,
+}
 """What documents of older releases do not have, and what it stands for there."""
 
 _OF_FOLLOWED: Final = frozenset(PortableFollowed.__dataclass_fields__)
@@ -150,6 +166,9 @@ def _write_session(session: PortableSession) -> JsonObject:
         "tokens_count": session.tokens_count,
         "calls_count": session.calls_count,
         "followed": [asdict(one) for one in session.followed],
+        "pending_calls": [*session.pending_calls],
+        "answered_calls": [*session.answered_calls],
+        "closed_calls": None if session.closed_calls is None else [*session.closed_calls],
         "messages": [_write_message(message) for message in session.messages],
         **({"client_list": write_client_list(session.client_list)} if session.client_list.messages else {}),
     }
@@ -165,6 +184,7 @@ def _write_message(message: PortableMessage) -> JsonObject:
         "said_at": message.said_at.isoformat(),
         "client_id": message.client_id,
         "erased_at": None if message.erased_at is None else message.erased_at.isoformat(),
+        "is_boundary": message.is_boundary,
         "wire": decode_json(message.content) if message.erased_at is None else None,
     }
 
@@ -182,6 +202,7 @@ def _read_session(value: object, at: str) -> PortableSession:
         "messages": tuple(messages),
         "client_list": read_client_list(fields["client_list"], f"{at}.client_list"),
         "followed": tuple(followed),
+        **{name: _as_tuple(fields[name]) for name in ("pending_calls", "answered_calls", "closed_calls")},
     }
     session = _checked(PortableSession(**rest), at)  # type: ignore[arg-type]  # it is checked then
     _check_session(session, at)
@@ -221,7 +242,7 @@ def _check_session(session: PortableSession, at: str) -> None:
 
 
 def _read_message(value: object, at: str) -> PortableMessage:
-    fields = _read_object(value, _OF_MESSAGE, at)
+    fields = _read_object({"is_boundary": None, **value} if isinstance(value, dict) else value, _OF_MESSAGE, at)
     wire, erased_at = fields.pop("wire"), fields["erased_at"]
     if (erased_at is None) != isinstance(wire, dict):
         raise broken(at, "expected the wire form of a message as an object, or when it was erased")
@@ -230,6 +251,10 @@ def _read_message(value: object, at: str) -> PortableMessage:
         fields["erased_at"] = _read_moment(erased_at, f"{at}.erased_at")
     content = b"" if erased_at is not None else _encode(wire, f"{at}.wire")
     return _checked(PortableMessage(content=content, **fields), at)  # type: ignore[arg-type]  # it is checked then
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _read_object(value: object, names: frozenset[str], at: str) -> dict[str, object]:

@@ -168,6 +168,8 @@ async def _read_session(store: Store, record: SessionRecord, followed: Sequence[
     while page := await store.list_stored(record.id, after_seq=last_seq, limit_count=_PAGE):
         messages += page
         last_seq = page[-1].seq
+    state = await store.read_state(record.id)
+    step = state.open_step
     return PortableSession(
         id=record.id,
         agent_id=record.agent_id,
@@ -188,6 +190,9 @@ async def _read_session(store: Store, record: SessionRecord, followed: Sequence[
         messages=tuple(messages),
         client_list=await store.read_client_list(record.id),
         followed=tuple(_read_followed(one) for one in followed if one.session_id == record.id),
+        pending_calls=step.pending if step else (),
+        answered_calls=step.answered if step else (),
+        closed_calls=state.closed_calls,
     )
 
 

@@ -61,6 +61,7 @@ SAID = PortableMessage(
     format="openai",
     said_at=minute(1),
     content=b'{"role":"user","content":"The quay."}',
+    is_boundary=True,
 )
 TALKS = (
     PortableSession(

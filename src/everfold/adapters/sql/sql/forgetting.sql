@@ -2,7 +2,7 @@
 SELECT key FROM erased_sessions WHERE id = :session_id;
 
 -- name: list_stored_messages
-SELECT seq, kind, origin, source, format, said_at, client_id, content, erased_at
+SELECT seq, kind, origin, source, format, said_at, client_id, content, erased_at, is_boundary
 FROM messages
 WHERE user_key = :user_key AND session_key = :session_key AND seq > :after_seq
 ORDER BY seq
