@@ -1,6 +1,7 @@
 """Open: find, start, branch and rewind sessions."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,8 +19,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.live import LiveSession, Opening, load_session
 from everfold.services.telling.tries import Tries
 
-BranchedBy = Literal["branch", "rewind", "compaction"]
-"""Why a session shares another's past. compaction: it follows one that has compacted; see `sessions.rotate_on_compaction`."""
+BranchedBy = Literal["branch", "rewind"]
 
 _LOOK_BACK = 40
 """How many messages before a branch point are read, at first, for its last block and for what was said last."""
@@ -171,7 +171,25 @@ class Opener:
                 # A message was erased meanwhile: what was read may still hold its words.
                 continue
 
-    async def _branch(self, live: LiveSession, seq: int, *, started_by: BranchedBy) -> LiveSession:
+    async def rotate(self, live: LiveSession) -> LiveSession:
+        """A session that goes on where one stands that has compacted, and becomes the current one in its place.
+
+        The session itself where it is not the current one, since another handle was first.
+        """
+        seq, tries = live.state.last_seq, Tries(f"session {live.record.id}", session=live.record.id)
+        while await self._is_current(live.record):
+            await tries.begin()
+            # A message was erased, or another session became the current one, since it was read.
+            with suppress(ConflictError):
+                return await self._branch(live, seq, started_by="compaction")
+        live.record = replace(live.record, is_current=False)
+        return live
+
+    async def _is_current(self, record: SessionRecord) -> bool:
+        found = await self.store.find_current_session(record.user_id, record.agent_id, record.session_key)
+        return found is not None and found.id == record.id
+
+    async def _branch(self, live: LiveSession, seq: int, *, started_by: StartedBy) -> LiveSession:
         await live.reload(self.store)
         await self._require_boundary(live, seq)
         compaction_id, ordinal = await self._last_compaction(live, seq)

@@ -74,10 +74,8 @@ class Switcher:
         return rewound
 
     async def rotate(self, live: LiveSession) -> LiveSession:
-        """A session that goes on where one stands that has compacted, and becomes the current one in its place."""
-        return await self._follow(
-            live, lambda: self.opener.branch(live, live.state.last_seq, started_by="compaction"), "compaction"
-        )
+        """See `Opener.rotate`. A session that stays is not told."""
+        return await self._follow(live, lambda: self.opener.rotate(live), "compaction")
 
     async def resume(self, record: SessionRecord) -> LiveSession:
         """See `Opener.resume`. A session that is current already is not switched to."""
@@ -93,7 +91,8 @@ class Switcher:
     ) -> LiveSession:
         async with self.stream.plugins.switching(live.record.user_id, live.record.agent_id):
             following = await follow()
-            await self._tell(following.record, live.record, cause)
+            if following is not live:
+                await self._tell(following.record, live.record, cause)
         return following
 
     async def _find_current(self, record: SessionRecord) -> SessionRecord | None:
@@ -123,7 +122,7 @@ _MOVING = frozenset({"revision", "settled", "retry"})
 
 
 def is_rotation_due(live: LiveSession, window: Window) -> bool:
-    """Whether a window shows a new compaction of a session that is current and at rest.
+    """Whether a window shows a new compaction of a session that is at rest.
 
     A session whose step is open, or whose digest is on its way, is rotated at a later compaction.
     """
@@ -131,4 +130,4 @@ def is_rotation_due(live: LiveSession, window: Window) -> bool:
         one.reason.removeprefix("compaction: ") for one in window.report.cache_breaks if "compaction: " in one.reason
     }
     is_at_rest = live.state.safe_seq == live.state.last_seq and not live.state.has_work
-    return bool(triggers - _MOVING) and is_at_rest and live.record.is_current
+    return bool(triggers - _MOVING) and is_at_rest

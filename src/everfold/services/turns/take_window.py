@@ -17,7 +17,7 @@ from everfold.services.turns.show import show_window
 
 
 class Taken(NamedTuple):
-    """A window, and the session that is current behind it: another one where it was rotated."""
+    """A window, and the session that goes on behind it: another one where it was rotated."""
 
     window: Window
     live: LiveSession
