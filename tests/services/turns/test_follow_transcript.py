@@ -10,6 +10,7 @@ from everfold import Everfold
 from everfold.adapters.transcripts import parse_transcript
 from everfold.adapters.transcripts.files import TranscriptFile
 from everfold.core.log.following import name_transcript
+from everfold.core.log.messages import Message
 from everfold.core.log.transcripts import Growth
 from everfold.core.primitives.json_values import JsonValue
 from everfold.services.turns.follow_transcript import BATCH_COUNT, Taken
@@ -104,6 +105,75 @@ async def test_an_import_again_adds_what_is_new(engine: Everfold, tmp_path: Path
     assert (taken.session_id, taken.stored_count, transcript.path) == (steps[-1].session, 1, str(path))
 
 
+def said_in_parts() -> list[JsonValue]:
+    """A turn whose reply is two texts and two calls, each on a line of its own."""
+    blocks: list[JsonValue] = [
+        {"type": "text", "text": "Let me list."},
+        {"type": "tool_use", "id": "c1", "name": "list", "input": {}},
+        {"type": "text", "text": "And where am I?"},
+        {"type": "tool_use", "id": "c2", "name": "locate", "input": {}},
+    ]
+    replies: list[JsonValue] = [
+        {"type": "assistant", "uuid": f"b{number}", "message": {"role": "assistant", "id": "m1", "content": [block]}}
+        for number, block in enumerate(blocks, 1)
+    ]
+    results: list[JsonValue] = [
+        said(
+            number, message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": call}]}
+        )
+        for number, call in ((2, "c1"), (3, "c2"))
+    ]
+    return [said(1), *replies, *results, answered(4)]
+
+
+async def import_lines(engine: Everfold, *values: JsonValue) -> list[Message]:
+    """The log of the session of a file of some lines, after its import."""
+    talk: list[JsonValue] = [{**value, "sessionId": "talk"} for value in values if isinstance(value, dict)]
+    whole = parse_transcript("".join(json.dumps(value) + "\n" for value in talk).encode(), name="talk")
+    steps = [step async for step in engine.import_transcript(whole, agent=AGENT)]
+    session = await engine.session(id=steps[-1].session)
+    return await session.messages()
+
+
+@pytest.mark.parametrize("is_followed", [False, True])
+@pytest.mark.parametrize("count", range(1, 8))
+async def test_a_reply_that_was_imported_in_part_is_stored_once(
+    engine: Everfold, tmp_path: Path, *, count: int, is_followed: bool
+) -> None:
+    """Wherever the first copy of a log ends, a longer copy adds each text, call and result that the session lacks, once."""
+    talk = said_in_parts()
+    await import_lines(engine, *talk[:count])
+    if is_followed:
+        await follow(engine, write(tmp_path / "talk.jsonl", *talk))
+    log = await import_lines(engine, *talk)
+    assert log == await import_lines(engine, *talk)
+    told = "\n".join(message.view.text for message in log)
+    for once in ("Prompt 1.", "Let me list.", "list {}", "And where am I?", "locate {}", "Yes."):
+        assert told.count(once) == 1
+    assert [call.id for message in log for call in message.view.calls] == ["c1", "c2"]
+    assert sum(message.kind in {"result", "late"} for message in log) == 2
+
+
+async def test_a_repeated_line_is_stored_as_often_as_the_file_has_it(engine: Everfold) -> None:
+    """A line that stands several times in a log is stored so often, in however many imports of however long copies."""
+    talk = [said(1), answered(1), said(1), said(2), said(1)]
+    texts = ["Prompt 1.", "Yes.", "Prompt 1.", "Prompt 2.", "Prompt 1."]
+    for count in (3, 3, 5, 5):
+        log = await import_lines(engine, *talk[:count])
+        assert [message.view.text for message in log] == texts[:count]
+
+
+async def test_a_repetition_of_an_older_import_comes_once_more(engine: Everfold) -> None:
+    """A repetition that was stored without an id is not known again: the next import adds it, and later ones do not."""
+    talk = [said(1), answered(1), said(1)]
+    await import_lines(engine, *talk[:2])
+    (record,) = await engine.list_sessions()
+    await (await engine.session(id=record.id)).append({"role": "user", "content": "Prompt 1."})
+    for _ in range(3):
+        log = await import_lines(engine, *talk)
+        assert [message.view.text for message in log] == ["Prompt 1.", "Yes.", "Prompt 1.", "Prompt 1."]
+
+
 async def test_lines_of_one_message_that_come_apart_are_stored_once(engine: Everfold, tmp_path: Path) -> None:
     """Where a part of a message is stored and the position is not, the next reading adds the other part alone."""
     path = tmp_path / "talk.jsonl"
@@ -119,11 +189,11 @@ async def test_lines_of_one_message_that_come_apart_are_stored_once(engine: Ever
 class Breaking(TranscriptFile):
     """A file that can be read once, and then no more."""
 
-    def read(self, start_bytes: int, *, without: frozenset[str] = frozenset()) -> Growth:  # type: ignore[override]
+    def read(self, start_bytes: int) -> Growth:
         """The first piece, or an error."""
         if start_bytes:
             raise OSError("the disk is gone")
-        return super().read(start_bytes, without=without)
+        return super().read(start_bytes)
 
 
 async def test_a_reading_that_breaks_off_goes_on_where_it_stopped(engine: Everfold, tmp_path: Path) -> None:
@@ -168,6 +238,22 @@ async def test_a_compaction_says_what_left_the_clients_window(engine: Everfold, 
     (summary,) = await (await open_talk(engine)).messages(4, 4)
     assert (summary.origin, summary.source) == ("assistant", "injection")
     assert (await follow(engine, write(path, said(4), said(5, isCompactSummary=True)))).left_seq == 5
+
+
+async def test_a_compaction_is_noted_where_the_last_reading_was_cut_off(engine: Everfold, tmp_path: Path) -> None:
+    """Where a summary was stored and what it replaced was not noted, as a kill in between leaves it, the next reading does."""
+    transcript = write(tmp_path / "talk.jsonl", said(1), answered(1), said(2, isCompactSummary=True))
+    await follow(engine, transcript)
+    (position,) = await engine._store.list_followed(None)
+    await engine._store.keep_followed(replace(position, read_bytes=0, left_seq=0))
+    assert (await follow(engine, transcript)).left_seq == position.left_seq == 2
+
+
+async def test_a_line_that_a_file_repeats_is_followed_once(engine: Everfold, tmp_path: Path) -> None:
+    """A line that stands twice in what is read at once is stored, and counted, once."""
+    taken = await follow(engine, write(tmp_path / "talk.jsonl", said(1), answered(1), said(1), said(2)))
+    assert taken.stored_count == 3
+    assert await list_texts(engine) == ["Prompt 1.", "Yes.", "Prompt 2."]
 
 
 async def test_side_chains_are_sessions_of_their_own(engine: Everfold, tmp_path: Path) -> None:

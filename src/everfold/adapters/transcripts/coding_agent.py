@@ -26,6 +26,7 @@ Source: the session files that coding agents write; the nested message is that o
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from everfold.adapters.transcripts import anthropic, openai, rollout
@@ -264,7 +265,12 @@ def _message_of(parts: Sequence[_Event], wire_format: WireFormat) -> TranscriptM
         labels=tuple(part.label for part in parts),
         is_compaction=is_compaction,
         kept_labels=first.kept_labels,
+        read_rest=partial(_read_rest, parts, wire_format) if len(parts) > 1 else None,
     )
+
+
+def _read_rest(parts: Sequence[_Event], wire_format: WireFormat, left_out_count: int) -> TranscriptMessage:
+    return _message_of(parts[left_out_count:], wire_format)
 
 
 def _is_next_part(first: dict[str, JsonValue], second: dict[str, JsonValue]) -> bool:

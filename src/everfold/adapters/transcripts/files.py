@@ -1,6 +1,5 @@
 """A transcript file on this machine that its client still writes."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -38,7 +37,7 @@ class TranscriptFile:
         found = self.file.stat()
         return f"{found.st_dev}:{found.st_ino}"
 
-    def read(self, start_bytes: int, *, without: Collection[str] = ()) -> Growth:
+    def read(self, start_bytes: int) -> Growth:
         """What it holds from a line on, some megabyte at a time."""
         size_bytes, piece_bytes = self.file.stat().st_size, PIECE_BYTES
         while True:
@@ -46,7 +45,7 @@ class TranscriptFile:
                 opened.seek(start_bytes)
                 data = opened.read(piece_bytes)
             is_end = start_bytes + len(data) >= size_bytes
-            growth = read_growth(data, self.client, name=self.name, is_over=self.is_over and is_end, without=without)
+            growth = read_growth(data, self.client, name=self.name, is_over=self.is_over and is_end)
             if growth.read_bytes or is_end or len(data) < piece_bytes:
                 return growth
             piece_bytes *= 2

@@ -6,7 +6,7 @@ passed over and counted, for an import that stops at it would never get past it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,7 +61,7 @@ CLIENTS: Final = tuple(_CLIENTS)
 """The clients whose transcripts can be followed."""
 
 
-def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, without: Collection[str] = ()) -> Growth:
+def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False) -> Growth:
     """Read the lines of a transcript from the beginning of one of them on.
 
     Args:
@@ -69,7 +69,6 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, w
         client: One of `CLIENTS`.
         name: What the conversation is called where the lines do not say.
         is_over: Nothing will follow: what would wait for more is given.
-        without: Ids of lines that are left out.
     """
     known = _CLIENTS[client]
     rows, starts, end_bytes, broken_count = _read_lines(data)
@@ -80,7 +79,7 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, w
             counts[BROKEN] += 1
         elif (unknown := known.find_unknown(row)) is not None:
             counts[unknown] += 1
-        elif known.has_whole_lines or known.label_row(row) not in without:
+        else:
             sound.append(row)
     conversations = known.read(sound, name) if sound else ()
     lines = {known.label_row(row): row.line for row in sound}
@@ -88,7 +87,7 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False, w
     held = [] if is_whole else [*_list_open(conversations, sound, known), *_list_waiting(sound, conversations, known)]
     first_held = min(held, default=None)
     return Growth(
-        conversations=tuple(_leave_out(one, lines, first_held, without) for one in conversations),
+        conversations=tuple(_leave_out(one, lines, first_held) for one in conversations),
         read_bytes=end_bytes if first_held is None else starts[first_held],
         skipped=counts,
     )
@@ -161,14 +160,11 @@ def _list_waiting(rows: Sequence[Row], conversations: Sequence[Conversation], cl
     return [row.line for row in rows if row.line > last_line and client.waits(row)][:1]
 
 
-def _leave_out(
-    conversation: Conversation, lines: Mapping[str, int], held_line: int | None, without: Collection[str]
-) -> Conversation:
-    """A conversation without what begins at a line or later, and without messages of these ids."""
+def _leave_out(conversation: Conversation, lines: Mapping[str, int], held_line: int | None) -> Conversation:
+    """A conversation without what begins at a line or later."""
     kept = tuple(
         message
         for message in conversation.messages
-        if message.label not in without
-        and (held_line is None or lines.get(message.labels[0], message.line) < held_line)
+        if held_line is None or lines.get(message.labels[0], message.line) < held_line
     )
     return replace(conversation, messages=kept)

@@ -15,6 +15,7 @@ Source: OpenAI, Responses API reference, input and output items; the rollout fil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from everfold.adapters.transcripts.handed import cut_handed
@@ -75,8 +76,8 @@ class _Talk:
     messages: list[TranscriptMessage] = field(default_factory=list)
     attached: list[JsonValue] = field(default_factory=list)
     attached_at: tuple[int, datetime | None] = (1, None)
-    labels: list[list[str]] = field(default_factory=list)  # of each message
-    waiting: list[str] = field(default_factory=list)  # of the lines that wait for a message
+    rows: list[list[Row]] = field(default_factory=list)  # of each message
+    waiting: list[Row] = field(default_factory=list)  # that wait for a message
     joins_calls: bool = False  # the last message is an assistant's and nothing came after it
 
     def add(
@@ -112,7 +113,7 @@ class _Talk:
 
     def _place(self, message: TranscriptMessage) -> None:
         self.messages.append(message)
-        self.labels.append(self.waiting)
+        self.rows.append(self.waiting)
         self.waiting = []
 
     def add_call(self, call: dict[str, JsonValue], line: int, said_at: datetime | None) -> None:
@@ -124,7 +125,7 @@ class _Talk:
         calls = wire.setdefault("tool_calls", [])
         if isinstance(calls, list):
             calls.append(call)
-        self.labels[-1] += self.waiting
+        self.rows[-1] += self.waiting
         self.waiting = []
 
     def attach(self, item: JsonValue, line: int, said_at: datetime | None) -> None:
@@ -138,9 +139,7 @@ class _Talk:
         """Give all messages, with what still waits in a message of its own."""
         if self.attached:
             self._add_attached()
-        return tuple(
-            replace(message, labels=tuple(labels)) for message, labels in zip(self.messages, self.labels, strict=True)
-        )
+        return tuple(_label(message, rows) for message, rows in zip(self.messages, self.rows, strict=True))
 
     def _add_attached(self) -> None:
         line, said_at = self.attached_at
@@ -178,13 +177,24 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
             title = title_of(payload.get("thread_name")) or title
         elif kind in ("response_item", "compacted"):
             said_at = parse_time(event.get("timestamp"), "`timestamp` of this line", row.line)
-            talk.waiting.append(label_row(row))
+            talk.waiting.append(row)
             if kind == "compacted":
                 _add_compaction(talk, payload, row.line, said_at)
             elif not _add_item(talk, payload, row.line, said_at):
                 talk.waiting.pop()
     key = f"{CLIENT}:{own_name}" if own_name else None
     return (Conversation(name=own_name or name, messages=talk.close(), system=system, key=key, title=title or None),)
+
+
+def _label(message: TranscriptMessage, rows: Sequence[Row]) -> TranscriptMessage:
+    """A message with the ids of its lines, and with what it is without the first ones of several."""
+    rest = partial(_read_rest, [replace(row, text="") for row in rows]) if len(rows) > 1 else None
+    return replace(message, labels=tuple(map(label_row, rows)), read_rest=rest)
+
+
+def _read_rest(rows: Sequence[Row], left_out_count: int) -> TranscriptMessage:
+    (conversation,) = read(rows[left_out_count:], "")
+    return conversation.messages[0]
 
 
 def label_row(row: Row) -> str:

@@ -1,7 +1,8 @@
 """What a transcript file holds: conversations of messages, each with its place in the file."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from everfold.core.log.messages import WireFormat
@@ -27,6 +28,8 @@ class TranscriptMessage:
         labels: The ids of the lines that it was made of, in their order, where the format has lines of its own.
         is_compaction: It stands for older messages that the client has taken out of its window.
         kept_labels: Of a compaction, the lines of older messages that the client has kept.
+        read_rest: Gives what it is without its first lines, by their number; None where it has no more than one. `after`
+            gives it with its labels.
     """
 
     wire: dict[str, JsonValue]
@@ -38,11 +41,31 @@ class TranscriptMessage:
     labels: tuple[str, ...] = ()
     is_compaction: bool = False
     kept_labels: tuple[str, ...] = ()
+    read_rest: Callable[[int], "TranscriptMessage"] | None = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str | None:
         """The id that it is stored under: that of its last line, so that parts of it which come later are told apart."""
         return self.labels[-1] if self.labels else None
+
+    def after(self, known: Collection[str]) -> "TranscriptMessage | None":
+        """What it has beyond the last of its lines that is known; None where that is nothing."""
+        known_count = max((at for at, label in enumerate(self.labels, 1) if label in known), default=0)
+        if not known_count:
+            return self
+        labels = self.labels[known_count:]
+        return replace(self.read_rest(known_count), labels=labels) if labels and self.read_rest else None
+
+
+def name_lines(messages: Sequence[TranscriptMessage]) -> tuple[TranscriptMessage, ...]:
+    """The messages of a whole file with ids that no two of them share: where a line is repeated, its id and how often so far."""
+    counts: Counter[str] = Counter()
+    named: list[TranscriptMessage] = []
+    for message in messages:
+        counts.update(set(message.labels))
+        labels = [label if counts[label] == 1 else f"{label}#{counts[label]}" for label in message.labels]
+        named.append(replace(message, labels=tuple(labels)))
+    return tuple(named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

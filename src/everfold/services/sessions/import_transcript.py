@@ -9,7 +9,7 @@ first goes to the end of the session that the first one made.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,13 +20,14 @@ from everfold.core.log.messages import Message
 from everfold.core.log.sessions import SessionSettings
 from everfold.core.log.state import UNCALIBRATED, SessionState
 from everfold.core.log.titles import clean_title
-from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
+from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage, name_lines
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.sessions.append import append_once, read_incoming
-from everfold.services.sessions.live import load_session
+from everfold.services.sessions.live import LiveSession, load_session
 from everfold.services.sessions.open_session import Opener
+from everfold.services.sessions.read import MOST_READ
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
 
@@ -54,7 +55,7 @@ class _Placed:
     key: str | None
     title: str
     settings: SessionSettings
-    messages: tuple[Incoming, ...]
+    messages: tuple[TranscriptMessage, ...]
     plans: tuple[AppendPlan, ...]
 
 
@@ -64,11 +65,30 @@ def read_messages(messages: Sequence[TranscriptMessage], *, now: datetime) -> tu
     Raises:
         InvalidInputError: one of them is no message; with `line`.
     """
-    read: list[Incoming] = []
+    return tuple(_read_message(message, message.said_at or now) for message in _date(messages, now))
+
+
+def _date(messages: Sequence[TranscriptMessage], now: datetime) -> Iterator[TranscriptMessage]:
+    said_at = now
     for message in messages:
-        said_at = message.said_at or (read[-1].said_at if read else now)
-        read.append(_read_message(message, said_at))
-    return tuple(read)
+        said_at = message.said_at or said_at
+        yield replace(message, said_at=said_at)
+
+
+async def leave_out_stored(
+    store: Store, live: LiveSession, messages: Sequence[TranscriptMessage], *, now: datetime
+) -> list[TranscriptMessage]:
+    """What a session does not have of some messages, dated as `read_messages` dates them; of one that grew, the new lines."""
+    labels = [] if live.opening else [label for message in messages for label in message.labels]
+    known: set[str] = set()
+    for at in range(0, len(labels), MOST_READ):
+        known |= (await store.find_client_ids(live.record.id, labels[at : at + MOST_READ])).keys()
+    new: list[TranscriptMessage] = []
+    for message in _date(messages, now):
+        if (rest := message.after(known)) is not None:
+            new.append(rest)
+            known.update(rest.labels)
+    return new
 
 
 def _read_message(message: TranscriptMessage, said_at: datetime) -> Incoming:
@@ -155,37 +175,27 @@ async def _add_rest(
     """Append what a session does not have of a conversation yet, and give it the title that it lacks."""
     live = await load_session(store, await store.get_session(session_id))
     await opener.add_title(live, conversation.title)
-    for start in range(0, len(conversation.messages), BATCH_COUNT):
-        batch = conversation.messages[start : start + BATCH_COUNT]
-        ids = [one.client_id for one in batch if one.client_id is not None]
-        stored = await store.find_client_ids(session_id, ids)
-        _, plan = await append_once(store, live, [one for one in batch if one.client_id not in stored], overlaps=True)
+    now = opener.clock.now()
+    new = await leave_out_stored(store, live, conversation.messages, now=now)
+    for start in range(0, len(new), BATCH_COUNT):
+        batch = read_messages(new[start : start + BATCH_COUNT], now=now)
+        _, plan = await append_once(store, live, batch, overlaps=True)
         if plan is not None:
             tell_appended(stream, session_id, last_seq=plan.state.last_seq, count=len(plan.appended))
     count = live.state.last_seq
     return Imported(name=conversation.name, session=session_id, stored_count=count, messages_count=count)
 
 
-def _name_once(messages: Sequence[Incoming]) -> tuple[Incoming, ...]:
-    """Messages with client ids that stand once each: a line that a file repeats is stored as often, with its id once."""
-    known: set[str | None] = set()
-    named: list[Incoming] = []
-    for message in messages:
-        named.append(message._replace(client_id=None) if message.client_id in known else message)
-        known.add(message.client_id)
-    return tuple(named)
-
-
 async def _place(conversation: Conversation, defaults: SessionSettings, *, now: datetime) -> _Placed:
     """Plan a conversation from an empty log to its end, and let others through between its batches."""
     settings = replace(defaults, prompt=conversation.prompt)
-    read = read_messages(conversation.messages, now=now)
-    messages = _name_once(read) if conversation.key else tuple(one._replace(client_id=None) for one in read)
+    messages = name_lines(conversation.messages) if conversation.key else _without_lines(conversation.messages)
+    read = read_messages(messages, now=now)
     require_budget(
         _room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name
     )
     try:
-        plans = tuple([plan async for plan in _plan_batches(messages, settings, session=conversation.name)])
+        plans = tuple([plan async for plan in _plan_batches(read, settings, session=conversation.name)])
     except InvalidInputError as error:
         line = error.ids.get("line", conversation.messages[0].line)
         raise InvalidInputError(f"line {line}: {error}. {_NOT_STORED}", **{**error.ids, "line": line}) from error
@@ -197,6 +207,10 @@ async def _place(conversation: Conversation, defaults: SessionSettings, *, now: 
         messages=messages,
         plans=plans,
     )
+
+
+def _without_lines(messages: Sequence[TranscriptMessage]) -> tuple[TranscriptMessage, ...]:
+    return tuple(replace(message, labels=()) for message in messages)
 
 
 async def _plan_batches(

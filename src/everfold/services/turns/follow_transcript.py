@@ -15,14 +15,13 @@ from typing import Final, Protocol
 from everfold.core.log.appending import Incoming
 from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.titles import clean_title
-from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
+from everfold.core.log.transcripts import Conversation, Growth
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
-from everfold.services.sessions.import_transcript import read_messages
+from everfold.services.sessions.import_transcript import leave_out_stored, read_messages
 from everfold.services.sessions.live import LiveSession
-from everfold.services.sessions.read import MOST_READ
 
 BATCH_COUNT: Final = 50
 """Messages of one append: some ten milliseconds, between which others are served."""
@@ -41,8 +40,8 @@ class GrowingTranscript(Protocol):
         """Tells the file from another one at the same path."""
         ...
 
-    def read(self, start_bytes: int, *, without: frozenset[str] = frozenset()) -> Growth:
-        """What it holds from a line on, a piece at a time, without the lines of these ids; nothing past its end."""
+    def read(self, start_bytes: int) -> Growth:
+        """What it holds from a line on, a piece at a time; nothing past its end."""
         ...
 
 
@@ -92,7 +91,7 @@ class Follower:
             growth = await asyncio.to_thread(transcript.read, self.position.read_bytes)
             if not growth.read_bytes:
                 break
-            await self._take(transcript, growth)
+            await self._take(growth)
         position = self.position
         return Taken(
             session_id=position.session_id,
@@ -101,32 +100,18 @@ class Follower:
             skipped=self.skipped,
         )
 
-    async def _take(self, transcript: GrowingTranscript, growth: Growth) -> None:
-        lives = {name: await self.open_session(name) for name in map(_name_part, growth.conversations)}
-        stored = [await self._list_stored(lives[_name_part(one)], one.messages) for one in growth.conversations]
-        known = frozenset[str]().union(*stored)
-        if known:
-            growth = await asyncio.to_thread(transcript.read, self.position.read_bytes, without=known)
+    async def _take(self, growth: Growth) -> None:
         for conversation in growth.conversations:
-            await self._store(lives[_name_part(conversation)], conversation)
+            await self._store(await self.open_session(_name_part(conversation)), conversation)
         self.skipped += Counter(growth.skipped)
         self.position = replace(self.position, read_bytes=self.position.read_bytes + growth.read_bytes)
         await self._keep()
 
-    async def _list_stored(self, live: LiveSession, messages: Sequence[TranscriptMessage]) -> frozenset[str]:
-        """The lines of messages that are stored already: in each message all up to the last line that is known."""
-        labels = [label for message in messages for label in message.labels]
-        known: set[str] = set()
-        if live.opening is None:
-            for at in range(0, len(labels), MOST_READ):
-                known |= (await self.store.find_client_ids(live.record.id, labels[at : at + MOST_READ])).keys()
-        return frozenset(label for message in messages for label in _list_done(message.labels, known))
-
     async def _store(self, live: LiveSession, conversation: Conversation) -> None:
         now = self.clock.now()
-        for at in range(0, len(conversation.messages), BATCH_COUNT):
-            batch = conversation.messages[at : at + BATCH_COUNT]
-            await self._append(live, read_messages(batch, now=now))
+        new = await leave_out_stored(self.store, live, conversation.messages, now=now)
+        for at in range(0, len(new), BATCH_COUNT):
+            await self._append(live, read_messages(new[at : at + BATCH_COUNT], now=now))
             await asyncio.sleep(0)
         if conversation.title is not None and live.opening is None:
             await self.add_title(live, clean_title(conversation.title))
@@ -167,8 +152,3 @@ class Follower:
 def _name_part(conversation: Conversation) -> str:
     """The name of a side chain; empty for the conversation that the transcript is about."""
     return conversation.name.partition("/")[2]
-
-
-def _list_done(labels: Sequence[str], known: set[str]) -> Sequence[str]:
-    last = max((at for at, label in enumerate(labels) if label in known), default=-1)
-    return labels[: last + 1]

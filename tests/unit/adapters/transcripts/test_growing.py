@@ -124,11 +124,16 @@ def test_lines_that_cannot_be_read_are_counted_and_hold_nothing_up() -> None:
     assert (growth.read_bytes, growth.skipped) == (len(data), {BROKEN: 3, "hologram": 1})
 
 
-def test_lines_that_are_stored_are_left_out() -> None:
-    """Of a message whose first lines are stored only the rest is given, under the id of its own last line."""
-    growth = read_growth(lines(*TALK), "claude-code", name="talk", without={"u1", "a1", "a2"})
-    first = messages(growth)[0]
-    assert (first.label, first.wire["content"]) == ("a3", [call("c2")])
+@pytest.mark.parametrize(("client", "talk"), [("claude-code", TALK), ("codex", CODEX)])
+def test_a_message_without_its_first_lines_is_what_the_others_are(client: str, talk: tuple[JsonValue, ...]) -> None:
+    """Wherever a talk is cut, what its messages have after the cut is what a file of the lines after it holds."""
+    whole = messages(read_growth(lines(*talk), client, name="talk", is_over=True))
+    labels = [label for message in whole for label in message.labels]
+    said_lines = [one for one in talk if isinstance(one, dict) and ("uuid" in one or "ordinal" in one)]
+    for count in range(len(labels) + 1):
+        rest = [found for message in whole if (found := message.after(labels[:count]))]
+        alone = messages(read_growth(lines(*said_lines[count:]), client, name="talk", is_over=True))
+        assert [(one.labels, one.wire) for one in rest] == [(one.labels, one.wire) for one in alone]
 
 
 @pytest.mark.parametrize(
