@@ -37,7 +37,7 @@ class Portal(BlockingPortal):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether this process is a fork of the one that has the thread: whoever waited for the thread would wait for ever."""
+        """Whether this process is a fork of the one that has the thread, so that a call would wait for ever."""
         return os.getpid() != self._process_id
 
     async def stop(self, cancel_remaining: bool = False) -> None:  # noqa: FBT001, FBT002 - as it is inherited
