@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 from tests.server.asking import Answer, ask
 from tests.server.conftest import Served, serve
+from tests.server.gateway.test_keys import read_files
 from tests.server.operations import Request, fill, list_operations
 from tests.server.seeding import Seed, sow
 
@@ -156,6 +157,17 @@ async def test_a_streamed_answer_is_given_once(seed: Seed, served: Served) -> No
     first, again = await _send(served, seed, chat), await _send(served, seed, chat)
     assert (first.status, again.status, again.body["code"]) == (200, 409, "conflict")
     assert "stream" in again.body["detail"]
+
+
+async def test_a_secret_is_shown_once_and_not_kept(served: Served, tmp_path: Path) -> None:
+    """Neither a repeat of the write that created an API key nor the files of the store hold the key's secret."""
+    body, headers = {"name": "pier", "scope": "admin"}, {"Idempotency-Key": "once"}
+    async with served.client(await served.key("admin")) as client:
+        first, again = [await client.post("/api/api-keys", json=body, headers=headers) for _ in range(2)]
+    secret = first.json()["secret"]
+    assert (first.status_code, again.status_code, again.json()["code"]) == (201, 409, "conflict")
+    assert secret not in again.text
+    assert secret.encode() not in read_files(tmp_path)
 
 
 async def test_the_default_user_is_there_without_a_write(tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ class ExactAnswer(JSONResponse):
         return write_json(content)
 
 
+class SecretAnswer(ExactAnswer):
+    """An answer that shows a secret, once: a repeat of its write is answered without it."""
+
+
 class LargeAnswer(ExactAnswer):
     """The same for what is large, a value of a schema or plain JSON, in a third of the time.
 

@@ -2,7 +2,8 @@
 
 A client that gives a write an `Idempotency-Key` may send it again when its answer got lost: it gets the answer that the
 first one had. A refusal before anything was written is not kept: what changed nothing may be tried again. What failed behind
-a commit is answered as of unknown outcome, and never carried out again. Of an answer that streams is kept that there was one.
+a commit is answered as of unknown outcome, and never carried out again. Of an answer that streams, or that shows a secret, is
+kept that there was one.
 
 Source: everfold.core.access.repeats.
 """
@@ -25,7 +26,7 @@ from starlette.types import Scope
 from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.repeats import MOST_KEY_CHARS, KeptAnswer, KnownRequest, hash_request, make_unknown
 from everfold.ports.writing import watch_writes
-from everfold.server.answers import ExactAnswer
+from everfold.server.answers import ExactAnswer, SecretAnswer
 from everfold.server.problems import PROBLEMS, make_problem, request_id_of, tell_error
 from everfold.server.runtime import runtime_of
 
@@ -42,6 +43,11 @@ _PARAMETER: Final[dict[str, object]] = {
 }
 RENAMED: Final[Mapping[str, str]] = {"event": "compaction"}
 """Old query name, new one."""
+_NOT_KEPT: Final[Mapping[type[Response], str]] = {
+    StreamingResponse: "this write was begun, and its answer was a stream, which is not kept; read the session's messages",
+    SecretAnswer: "this write was carried out, and its secret was shown once; revoke what it created, and create another",
+}
+"""Answers that are not kept, and what a repeat of their write is told."""
 Fields = Mapping[str, object]
 """The fields of an answer by name; the route's schema says how each is shown."""
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -139,8 +145,9 @@ async def _answer_once(request: Request, key: ApiKey, name: str, handle: Handler
                 await requests.give_up(begun)
                 raise
             answer = _tell_unknown(request, name, error)
-    kept = _keep_stream(request) if isinstance(answer, StreamingResponse) else _keep(answer)
-    await requests.finish(begun, kept)
+    reason = next((reason for kind, reason in _NOT_KEPT.items() if isinstance(answer, kind)), None)
+    kept = answer if reason is None else make_problem(request_id_of(request), 409, reason)
+    await requests.finish(begun, _keep(kept))
     return answer
 
 
@@ -148,12 +155,6 @@ def _tell_unknown(request: Request, name: str, error: Exception) -> Response:
     request_id = request_id_of(request)
     _logger.warning("request %s failed behind a commit", request_id, exc_info=error)
     return tell_error(make_unknown(name, f"it failed behind a commit: {type(error).__name__}"), request_id)
-
-
-def _keep_stream(request: Request) -> KeptAnswer:
-    """What a repeat of a write is told that was answered by a stream."""
-    detail = "this write was begun, and its answer was a stream, which is not kept; read the session's messages"
-    return _keep(make_problem(request_id_of(request), 409, detail))
 
 
 def _keep(answer: Response) -> KeptAnswer:

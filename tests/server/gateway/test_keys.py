@@ -18,7 +18,7 @@ def bearer(secret: str) -> dict[str, str]:
 
 def read_files(folder: Path) -> bytes:
     """All that the files of a folder hold."""
-    return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 async def make_key(gateway: Gateway, scope: str, *, is_read_only: bool = False) -> str:

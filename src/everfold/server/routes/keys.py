@@ -4,6 +4,7 @@ from fastapi import Depends, Request, Response
 
 from everfold.core.access.api_keys import ApiKey
 from everfold.server.access import AnyKey, AsAdmin, Context, let_anybody
+from everfold.server.answers import SecretAnswer
 from everfold.server.middleware import COOKIE, name_client
 from everfold.server.paging import DEFAULT_LIMIT, Cursor, Limit, next_cursor
 from everfold.server.queries import KeyText
@@ -53,9 +54,12 @@ async def list_api_keys(_: AsAdmin, runtime: Context, limit: Limit = DEFAULT_LIM
     return {"api_keys": keys, "next_cursor": next_cursor(keys, limit, lambda last: last.id)}
 
 
-@router.post("/api/api-keys", response_model=MadeApiKeySchema, status_code=201)
+@router.post("/api/api-keys", response_model=MadeApiKeySchema, response_class=SecretAnswer, status_code=201)
 async def make_key(_: AsAdmin, runtime: Context, new: NewApiKey) -> MadeApiKey:
-    """Create an API key; its secret is shown once."""
+    """Create an API key; its secret is shown once.
+
+    A repeat with the same idempotency key gets 409 without the secret: revoke that API key, and create another.
+    """
     return await runtime.engine.admin.api_keys.make(
         new.name, new.scope, is_read_only=new.read_only, lifetime=new.lifetime
     )
