@@ -96,6 +96,7 @@ async def test_a_user_of_the_settings(tmp_path: Path, provider: PlayedProvider) 
     [
         ({"authorization": "Bearer ef_nothing"}, 401),
         ({"x-everfold-key": "ef_nothing"}, 401),
+        ({"x-everfold-key": "not-a-key"}, 401),
         ({"x-everfold-user": "ada"}, 403),
     ],
 )

@@ -70,8 +70,10 @@ async def identify(runtime: Runtime, headers: Headers, address: str, body: JsonO
         InvalidInputError: the session that it names cannot be one.
     """
     settings = runtime.settings.gateway
-    secret = headers.get(KEY_HEADER) or _read_secret(headers)
-    own = await runtime.identify(secret, address) if secret.startswith(SECRET_PREFIX) else None
+    beside = headers.get(KEY_HEADER)
+    secret = beside or _read_secret(headers)
+    is_own = beside or secret.startswith(SECRET_PREFIX)
+    own = await runtime.identify(secret, address) if is_own else None
     user = _choose_user(runtime, own, headers)
     named = headers.get(SESSION_HEADER)
     attempt = headers.get(_ATTEMPT_HEADER)
@@ -84,7 +86,7 @@ async def identify(runtime: Runtime, headers: Headers, address: str, body: JsonO
         is_retry=headers.get(_RETRY_HEADER, "0").isdigit() and headers.get(_RETRY_HEADER, "0") != "0",
         attempt=None if attempt is None else hash_text(attempt),
         is_known=bool(user),
-        upstream_key=None if own is None or headers.get(KEY_HEADER) else _read_upstream_key(settings.api_key_env),
+        upstream_key=None if own is None or beside else _read_upstream_key(settings.api_key_env),
     )
 
 
