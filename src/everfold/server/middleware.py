@@ -8,12 +8,10 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,6 +21,7 @@ from everfold.errors import EverfoldError, ForbiddenError
 from everfold.ports.system import Ids
 from everfold.ports.tracing import Tracer
 from everfold.sections import ServerSettings
+from everfold.server.bodies import Body, Bounds, bound_body
 from everfold.server.hosts import Hosts
 from everfold.server.metrics import Metrics
 from everfold.server.problems import make_problem, tell_error, tell_failure
@@ -98,10 +97,8 @@ class Middleware:
         self._app = app
         self._identify = identify
         self._ids = ids
-        self._bounds = _Bounds(
-            limit_bytes=settings.body_limit_bytes, secs=settings.body_secs, setting="body_limit_bytes"
-        )
-        self._file_bounds = _Bounds(
+        self._bounds = bound_body(settings)
+        self._file_bounds = Bounds(
             limit_bytes=settings.import_limit_bytes,
             secs=max(_FILE_SECS, settings.body_secs),
             setting="import_limit_bytes",
@@ -131,7 +128,7 @@ class Middleware:
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
-        body = _Body(receive, self._find_bounds(scope))
+        body = Body(receive, self._find_bounds(scope))
         try:
             await self._app(scope, body, answer)
         except asyncio.CancelledError:  # stopping has waited long enough
@@ -168,7 +165,7 @@ class Middleware:
                 return tell_error(error, request_id)
         length = headers.get("content-length", "0")
         bounds = self._find_bounds(request.scope)
-        if length.isdigit() and int(length) > bounds.limit_bytes:
+        if bounds.is_exceeded(length):
             return make_problem(request_id, 413, bounds.refusal)
         has_body = length not in ("", "0") or "transfer-encoding" in headers
         needed = FILE_TYPE if bounds is self._file_bounds else "application/json"
@@ -177,7 +174,7 @@ class Middleware:
             return make_problem(request_id, 415, f"the body must be {needed}: send `Content-Type: {needed}`")
         return None
 
-    def _find_bounds(self, scope: Scope) -> "_Bounds":
+    def _find_bounds(self, scope: Scope) -> Bounds:
         """What the body of a request may be: files are larger than anything else."""
         return self._file_bounds if scope["path"] == FILE_PATH else self._bounds
 
@@ -186,55 +183,9 @@ _OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login", "/api/logout"})
 """Where a browser with an old cookie gets a new one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bounds:
-    """How large a body may be, by which setting, and how long it may take."""
-
-    limit_bytes: int
-    secs: float
-    setting: str
-
-    @property
-    def refusal(self) -> str:
-        """What a larger body is answered."""
-        return f"the body is larger than {self.limit_bytes:,} bytes; send less, or raise server.{self.setting}"
-
-
 def name_client(request: Request) -> str:
     """The address that a request comes from; of a proxy on this machine the one that it names."""
     return "" if request.client is None else request.client.host
-
-
-class _Body:
-    """Counts what is read of a body, and until when it is waited for."""
-
-    def __init__(self, receive: Receive, bounds: _Bounds) -> None:
-        self._receive = receive
-        self._refusal = bounds.refusal
-        self._left_bytes = bounds.limit_bytes
-        self._limit_secs = bounds.secs
-        self._until: float | None = None
-        self._is_whole = False
-
-    async def __call__(self) -> Message:
-        message = await (self._receive() if self._is_whole else self._receive_in_time())
-        self._is_whole = not message.get("more_body", False)
-        self._left_bytes -= len(message.get("body", b""))
-        if self._left_bytes < 0:
-            raise HTTPException(413, self._refusal)
-        return message
-
-    async def _receive_in_time(self) -> Message:
-        if self._until is None:
-            self._until = asyncio.get_running_loop().time() + self._limit_secs
-        try:
-            async with asyncio.timeout_at(self._until):
-                return await self._receive()
-        except TimeoutError as error:
-            text = (
-                f"the body did not come within {self._limit_secs:g} seconds; send it faster, or raise server.body_secs"
-            )
-            raise HTTPException(408, text, {"Connection": "close"}) from error
 
 
 class _Answer:

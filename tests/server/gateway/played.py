@@ -107,7 +107,7 @@ def _make_handler(provider: PlayedProvider) -> type[BaseHTTPRequestHandler]:
 
 def _answer(provider: PlayedProvider, http: BaseHTTPRequestHandler) -> None:
     raw = http.rfile.read(int(http.headers.get("content-length", 0)))
-    headers = {name.lower(): value for name, value in http.headers.items()}
+    headers = {name.lower(): ", ".join(http.headers.get_all(name, ())) for name in http.headers}
     sent = Sent(method=http.command, path=http.path, headers=headers, raw=raw)
     planned, text = provider.take(sent)
     with suppress(OSError):  # the client may be gone by now

@@ -81,7 +81,9 @@ class Answer:
         await self.add(body)
         await self.end()
 
-    async def refuse(self, path: str, status: int, message: str, code: str) -> None:
+    async def refuse(
+        self, path: str, status: int, message: str, code: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
         """An error of ours, in the form that the client's SDK reads."""
         if self.is_begun:
             return
@@ -91,8 +93,9 @@ class Answer:
         if not path.startswith("/v1/messages"):
             whole = {"error": {**error, "code": code, "param": None}}
         body = json.dumps(whole).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await self._start(status, headers)
+        more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        length = (b"content-length", str(len(body)).encode())
+        await self._start(status, [(b"content-type", b"application/json"), length, *more])
         await self._send({"type": "http.response.body", "body": body})
 
     async def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
@@ -106,6 +109,8 @@ _ERROR_KINDS: Final[Mapping[int, str]] = {
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
     429: "rate_limit_error",
 }
 

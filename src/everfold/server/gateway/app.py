@@ -8,12 +8,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import anyio
 import httpx2
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from everfold.core.conversations.replies import Reply
@@ -21,13 +21,16 @@ from everfold.core.conversations.requests import read_request
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
+from everfold.server.bodies import bound_body
 from everfold.server.gateway.answers import Answer, Reader, read_json, tells_too_long
+from everfold.server.gateway.asked import Asked, read_asked
 from everfold.server.gateway.callers import Caller, identify
 from everfold.server.gateway.rounds import Ask, Rounds
 from everfold.server.gateway.turn import Turn
 from everfold.server.gateway.turns import Turns
 from everfold.server.gateway.upstream import Upstream, choose_headers, open_upstream
 from everfold.server.hosts import Hosts
+from everfold.server.problems import HTTP_CODES
 from everfold.server.runtime import Runtime
 
 PREFIX: Final = "/v1/"
@@ -49,23 +52,6 @@ _UNFOLDED: Final = "everfold failed; the request was passed on unfolded"
 _logger = logging.getLogger("everfold.gateway")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A request of a client, with its body."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str]
-    address: str
-    body: bytes
-
-    @property
-    def target(self) -> str:
-        """The path with the query."""
-        return f"{self.path}?{self.query}" if self.query else self.path
-
-
 class Gateway:
     """Answers what is below `/v1/`, and leaves the rest to the app behind it.
 
@@ -81,6 +67,7 @@ class Gateway:
         self._runtime = runtime
         self._upstream = upstream
         self._hosts = hosts
+        self._bounds = bound_body(runtime.settings.server)
         offers_history = runtime.settings.gateway.history_tools
         self._turns = Turns(engine=runtime.engine, ids=runtime.ids, offers_history=offers_history)
 
@@ -101,41 +88,25 @@ class Gateway:
             if is_mistaken:
                 await _correct(scope, answer)
                 return
-            asked = await self._read(scope, receive)
+            asked = await read_asked(scope, receive, self._bounds)
             await self._serve(asked, receive, answer)
         except EverfoldError as error:
             status = 400 if isinstance(error, InvalidInputError) else error.http_status
             await answer.refuse(scope["path"], status, str(error), error.code)
+        except HTTPException as error:
+            code = HTTP_CODES[error.status_code]
+            await answer.refuse(scope["path"], error.status_code, error.detail, code, headers=error.headers)
+        except httpx2.InvalidURL as error:
+            await answer.refuse(
+                scope["path"], 400, f"the provider cannot be asked for this path: {error}", "malformed_request"
+            )
         except httpx2.HTTPError as error:
             _logger.warning("the provider did not answer: %s", type(error).__name__)
             if answer.is_begun:
                 raise
             await answer.refuse(scope["path"], 502, f"the provider did not answer: {type(error).__name__}", "upstream")
 
-    async def _read(self, scope: Scope, receive: Receive) -> _Asked:
-        limit = self._runtime.settings.server.body_limit_bytes
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise InvalidInputError("the client disconnected before its request was complete")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > limit:
-                raise InvalidInputError(f"the body is larger than {limit:,} bytes; raise server.body_limit_bytes")
-            if not message.get("more_body", False):
-                break
-        return _Asked(
-            method=scope["method"],
-            path=scope["path"],
-            query=scope["query_string"].decode("latin-1"),
-            headers={name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])},
-            address=scope["client"][0] if scope.get("client") else "",
-            body=b"".join(pieces),
-        )
-
-    async def _serve(self, asked: _Asked, receive: Receive, answer: Answer) -> None:
+    async def _serve(self, asked: Asked, receive: Receive, answer: Answer) -> None:
         form = FORMS.get(asked.path) if asked.method == "POST" else None
         is_read = form is not None or asked.path in (COUNT_PATH, COMPACT_PATH)
         body = read_json(asked.body) if is_read else None
@@ -150,14 +121,14 @@ class Gateway:
             turn = await self._begin_compaction(body, asked, caller)
             form = "responses"
         try:
-            headers = choose_headers(asked.headers, upstream_key=caller.upstream_key)
+            headers = choose_headers(asked.sent_headers, upstream_key=caller.upstream_key)
             ask = partial(self._upstream.send, asked.method, asked.target, headers)
             async with _until_left(receive):
                 await self._pass(turn, form, ask, answer)
         finally:
             self._turns.end(turn)
 
-    async def _begin(self, form: WireFormat, body: JsonValue, asked: _Asked, caller: Caller) -> Turn:
+    async def _begin(self, form: WireFormat, body: JsonValue, asked: Asked, caller: Caller) -> Turn:
         """The turn of a request; where Everfold fails, the request as it came, if it carries its whole history."""
         try:
             request = read_request(form, body)
@@ -175,7 +146,7 @@ class Gateway:
                 ) from error
             return Turn(request=request, body=asked.body, context="unfolded", reason=_UNFOLDED)
 
-    async def _begin_compaction(self, body: JsonValue, asked: _Asked, caller: Caller) -> Turn:
+    async def _begin_compaction(self, body: JsonValue, asked: Asked, caller: Caller) -> Turn:
         """The turn of a request that has the provider compact a list: it goes on as it came, and its answer is stored."""
         try:
             request = read_request("responses", body)
@@ -184,7 +155,7 @@ class Gateway:
             _logger.exception("a compaction by the provider was passed on without being stored")
             return Turn(request=None, body=asked.body, context="passed")
 
-    async def _count(self, body: JsonValue, asked: _Asked, caller: Caller) -> Turn | None:
+    async def _count(self, body: JsonValue, asked: Asked, caller: Caller) -> Turn | None:
         """What a count of tokens is to be of; None for the request as it came."""
         try:
             return await self._turns.preview(read_request("anthropic", body), caller, asked.body)

@@ -1,6 +1,6 @@
 """The provider behind the gateway: one client for all requests, and which headers pass in each direction."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final
@@ -14,20 +14,23 @@ ANTHROPIC: Final = "https://api.anthropic.com"
 CONNECT_SECS: Final = 10.0
 _HOP: Final = frozenset(
     {
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
     }
 )
 """Headers of one connection. Source: RFC 9110, 7.6.1."""
-_NOT_SENT: Final = _HOP | {"host", "content-length", "accept-encoding", "expect"}
+_NOT_SENT: Final = _HOP | {b"host", b"content-length", b"accept-encoding", b"expect"}
 """What is not passed to the provider. The answer comes uncompressed, so that it can be read while it passes."""
-_OWN: Final = "x-everfold-"
+_OWN: Final = b"x-everfold-"
+
+Header = tuple[bytes, bytes]
+"""The name in small letters, and the value, as they are sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +45,25 @@ class Upstream:
     url: str | None
 
     def send(
-        self, method: str, path: str, headers: Iterable[tuple[str, str]], body: bytes
+        self, method: str, path: str, headers: Sequence[Header], body: bytes
     ) -> AbstractAsyncContextManager[httpx2.Response]:
         """Send a request; the answer's body is not read yet.
 
         Args:
             method: As the client gave it.
-            path: Its path with the query.
+            path: Its path with the query, as the client gave it.
             headers: As `choose_headers` gives them.
             body: What is sent.
-        """
-        return self.client.stream(method, self._locate(path, headers), headers=list(headers), content=body)
 
-    def _locate(self, path: str, headers: Iterable[tuple[str, str]]) -> str:
+        Raises:
+            httpx2.InvalidURL: The path is too long for a URL.
+        """
+        return self.client.stream(method, self._locate(path, headers), headers=headers, content=body)
+
+    def _locate(self, path: str, headers: Iterable[Header]) -> str:
         if self.url is not None:
             return self.url + path
-        is_anthropic = path.startswith("/v1/messages") or any(name == "anthropic-version" for name, _ in headers)
+        is_anthropic = path.startswith("/v1/messages") or any(name == b"anthropic-version" for name, _ in headers)
         return (ANTHROPIC if is_anthropic else OPENAI) + path
 
 
@@ -69,24 +75,25 @@ def open_upstream(settings: GatewaySettings) -> Upstream:
     return Upstream(client=httpx2.AsyncClient(timeout=timeout, limits=limits), url=url)
 
 
-def choose_headers(given: Mapping[str, str], *, upstream_key: str | None) -> list[tuple[str, str]]:
-    """The headers that the provider gets.
+def choose_headers(given: Iterable[Header], *, upstream_key: str | None) -> list[Header]:
+    """The headers that the provider gets, in their order.
 
     Args:
-        given: The client's, by their names in small letters.
+        given: The client's.
         upstream_key: The key in place of the client's; None where the client's own passes.
     """
-    headers = [(name, value) for name, value in given.items() if name not in _NOT_SENT and not name.startswith(_OWN)]
-    headers.append(("accept-encoding", "identity"))
+    headers = [(name, value) for name, value in given if name not in _NOT_SENT and not name.startswith(_OWN)]
+    headers.append((b"accept-encoding", b"identity"))
     if upstream_key is None:
         return headers
-    kept = [(name, value) for name, value in headers if name not in ("authorization", "x-api-key")]
+    kept = [(name, value) for name, value in headers if name not in (b"authorization", b"x-api-key")]
     if not upstream_key:
         return kept
-    is_anthropic = "x-api-key" in given or "anthropic-version" in given
-    return [*kept, ("x-api-key", upstream_key) if is_anthropic else ("authorization", f"Bearer {upstream_key}")]
+    is_anthropic = any(name in (b"x-api-key", b"anthropic-version") for name, _ in headers)
+    key = upstream_key.encode()
+    return [*kept, (b"x-api-key", key) if is_anthropic else (b"authorization", b"Bearer " + key)]
 
 
-def answer_headers(response: httpx2.Response) -> list[tuple[bytes, bytes]]:
+def answer_headers(response: httpx2.Response) -> list[Header]:
     """The headers of an answer that the client gets: all but those of the connection."""
-    return [(name.lower(), value) for name, value in response.headers.raw if name.lower().decode("latin-1") not in _HOP]
+    return [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in _HOP]
