@@ -8,8 +8,9 @@ Source: DESIGN section 6 for the defaults.
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from everfold.core.log.budget import DEFAULT_LIMIT_TOKENS, Policy
 from everfold.core.memory.policy import MemoryPolicy, MemorySystem
@@ -34,8 +35,22 @@ class StoreSettings(_Section):
 
 MODEL_PATTERN = r"^(openai|anthropic|ollama|script):\S(.*\S)?$"
 """A model by its provider and its name there, or a script by its file."""
-_URL_PATTERN = r"^https?://[^\s@]+$"
 _VARIABLE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
+
+
+def _check_url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        is_whole = text.isprintable() and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise ValueError("expected `https://HOST` or `https://HOST:PORT`, with a port from 1 to 65535")
+    return text
+
+
+Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$"), AfterValidator(_check_url)]
+"""The address of a server, without a user or a password."""
 
 
 class ModelSettings(_Section):
@@ -52,9 +67,8 @@ class ModelSettings(_Section):
         pattern=MODEL_PATTERN,
         description="The model: `openai:NAME`, `anthropic:NAME`, `ollama:NAME`, or `script:FILE` for a scripted one.",
     )
-    base_url: str | None = Field(
+    base_url: Url | None = Field(
         None,
-        pattern=_URL_PATTERN,
         description="The server's URL, if not the provider's own; with `openai:`, any OpenAI-compatible server.",
     )
     api_key_env: str | None = Field(
@@ -317,7 +331,7 @@ class McpSettings(_Section):
         default_factory=dict[str, str],
         description="Its environment variables, each with the name of the variable that holds the value.",
     )
-    url: str | None = Field(None, pattern=_URL_PATTERN, description="A server that speaks MCP over streamable HTTP.")
+    url: Url | None = Field(None, description="A server that speaks MCP over streamable HTTP.")
     headers: Mapping[str, str] = Field(
         default_factory=dict[str, str],
         description="Headers sent to it, each with the name of the variable that holds the value.",
@@ -389,7 +403,7 @@ class EmbedSettings(_Section):
         description="An embedder: `openai:NAME`, `ollama:NAME`, `sentence-transformers:NAME` and others, or `hash:384`, "
         "which needs no model and compares words by their letters.",
     )
-    base_url: str | None = Field(None, pattern=_URL_PATTERN, description="The server's URL, if not the provider's own.")
+    base_url: Url | None = Field(None, description="The server's URL, if not the provider's own.")
     api_key_env: str | None = Field(
         None,
         pattern=_VARIABLE_PATTERN,
@@ -405,9 +419,8 @@ class ServerSettings(_Section):
         "127.0.0.1", description="The address to listen on. The default accepts connections from this machine only."
     )
     port: int = Field(8420, ge=0, le=65_535, description="The port; 0 picks a free one and prints it.")
-    public_url: str | None = Field(
+    public_url: Url | None = Field(
         None,
-        pattern=_URL_PATTERN,
         description="The public URL, if a proxy is in front. With https, the cookie is sent over https only.",
     )
     allowed_hosts: tuple[str, ...] = Field(
@@ -444,9 +457,8 @@ class GatewaySettings(_Section):
     enabled: bool = Field(
         default=False, description="Whether `everfold serve` is also a gateway; `everfold gateway` always is."
     )
-    upstream: str | None = Field(
+    upstream: Url | None = Field(
         None,
-        pattern=_URL_PATTERN,
         description="The provider's URL, without `/v1`. If not set, `/v1/messages` goes to Anthropic, the rest to OpenAI.",
     )
     api_key_env: str | None = Field(

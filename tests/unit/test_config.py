@@ -297,6 +297,27 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(key: str, value: str) -> No
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("key", ["server.public_url", "gateway.upstream", "model.base_url", "embed.base_url"])
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://[x", "http://a:99999", "http://a:b", "http:///v1", "http://a\0b"]
+)
+@pytest.mark.usefixtures("folder")
+def test_an_address_that_is_none(key: str, url: str) -> None:
+    """A URL that cannot be parsed is refused by its key, with what a URL needs, before anything is opened."""
+    section, name = key.split(".")
+    with pytest.raises(InvalidInputError, match=rf"'{key}' does not fit: .*https://HOST:PORT"):
+        load_settings(overrides={section: {name: url}})
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1]:8080/v1", "https://memory.example", "http://127.0.0.1:11434", "https://b\u00fccher.example"]
+)
+@pytest.mark.usefixtures("folder")
+def test_an_address(url: str) -> None:
+    """A URL with a name, an IPv4 or an IPv6 address, with and without a port and a path, stays as it is."""
+    assert load_settings(overrides={"gateway": {"upstream": url}}).gateway.upstream == url
+
+
 def test_how_a_digest_is_made_is_not_the_sessions() -> None:
     """Which model writes, for how long and how often it is asked does not change what a session holds."""
     plain = load_settings(overrides={"model": {"name": "openai:one"}}).session_settings()
