@@ -57,7 +57,9 @@ async def serve(
     connection = partial(BoundedConnection, bounds=Bounds(settings=settings, ids=runtime.ids))
     hosts = choose_hosts(settings, host)
     async with open_gateway(make_app(runtime, hosts=hosts, routers=routers), runtime, hosts=hosts) as app:
-        await _Server(_configure(app, runtime, connection, host=host, port=port), runtime, on_ready).serve()
+        server = _Server(_configure(app, runtime, connection, host=host, port=port), runtime, on_ready)
+        await server.serve()
+    server.require_started()
 
 
 def _configure(

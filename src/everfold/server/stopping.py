@@ -2,10 +2,12 @@
 
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 
 
 class StoppableServer(uvicorn.Server):
@@ -34,9 +36,17 @@ class StoppableServer(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, and say so."""
-        await super().startup(sockets)
+        """Begin to answer, and say so; a server that cannot listen has logged why, and ends without being started."""
+        try:
+            await super().startup(sockets)
+        except SystemExit:  # raised later, by `require_started`: a task group around the server would wrap it
+            self.should_exit = True
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             self._on_ready(f"http://{shown}:{port}")
+
+    def require_started(self) -> None:
+        """End the process with uvicorn's exit code where the server could not listen; to be called once it has ended."""
+        if not self.started:
+            sys.exit(STARTUP_FAILURE)

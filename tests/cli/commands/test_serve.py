@@ -2,12 +2,14 @@
 
 import json
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from tests.forks import Forks, Program
 
 COMMAND = "from everfold.cli.main import run; run()"
@@ -41,3 +43,14 @@ def test_the_first_start_makes_a_key_and_the_second_does_not(tmp_path: Path, com
         assert httpx2.get(second["address"] + "health/ready").json() == {"status": "ok"}
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize("command", ["serve", "gateway", "mcp"])
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path, command_forks: Forks, command: str) -> None:
+    """A server that cannot listen says why, without a traceback, and ends with the exit code 3."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = command_forks.run(COMMAND, command, "--port", port, folder=tmp_path)
+    assert ended.returncode == 3
+    assert "address already in use" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr

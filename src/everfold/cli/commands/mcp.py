@@ -96,7 +96,9 @@ async def _serve_http(
             server_header=False,
             ws="none",
         )
-        await StoppableServer(config, lambda address: _tell(f"{address}{PATH}", first, as_json=as_json)).serve()
+        server = StoppableServer(config, lambda address: _tell(f"{address}{PATH}", first, as_json=as_json))
+        await server.serve()
+    server.require_started()
 
 
 def _tell(address: str, first: "MadeApiKey | None", *, as_json: bool) -> None:
