@@ -111,3 +111,12 @@ async def test_an_import_goes_on_when_its_client_leaves(served: Served) -> None:
         await wait_until(lambda: not served.runtime.imports._running)
     session = await served.runtime.engine.session(id=session_id)
     assert (await session.inspect.state()).last_seq == 3000
+
+
+@pytest.mark.parametrize("name", ["a.z\0p", "a.\ud7ff\u00e9", "a.b c", "...", "\0"])
+async def test_a_name_is_only_shown(served: Served, name: str) -> None:
+    """Whatever a file is called, its conversations are stored, and what is left is told under the name as it came."""
+    data = pack("claude.json", user='{"id": 1}')
+    told = events(await send(served, data, name=name))
+    assert told[-1][0] == "done"
+    assert told[-1][1]["sessions_count"] > 0

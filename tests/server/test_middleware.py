@@ -53,6 +53,7 @@ async def test_a_browser_is_signed_in_and_out(browser: httpx2.AsyncClient) -> No
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
         ({"Origin": ELSEWHERE, "Sec-Fetch-Site": "same-origin"}, 403),
+        ({"Origin": "http://[x"}, 403),
     ],
 )
 async def test_a_write_with_the_cookie_must_come_from_the_dashboard(

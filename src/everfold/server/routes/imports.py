@@ -1,11 +1,12 @@
 """Imports: a file with conversations of other products, stored as sessions."""
 
 import logging
+import re
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -24,12 +25,19 @@ from everfold.server.scoping import AskedAgent, AskedUser, read_owner
 router = make_router("imports")
 
 _logger = logging.getLogger("everfold.server")
+_SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,9}")
 _BODY = {
     "requestBody": {
         "required": True,
         "content": {FILE_TYPE: {"schema": {"type": "string", "format": "binary"}}},
     }
 }
+
+
+def _read_suffix(name: str) -> str:
+    """The suffix of a name where a file of ours may have it: it tells an archive or a format."""
+    suffix = Path(name).suffix
+    return suffix if _SUFFIX.fullmatch(suffix) else ""
 
 
 async def take_upload(
@@ -50,7 +58,7 @@ async def take_upload(
         InvalidInputError: there is no file.
     """
     owner = await read_owner(caller, runtime.engine, user, agent)
-    with tempfile.NamedTemporaryFile(prefix="everfold-", suffix=Path(name).suffix[:10], delete=False) as file:
+    with tempfile.NamedTemporaryFile(prefix="everfold-", suffix=_read_suffix(name), delete=False) as file:
         path = Path(file.name)
         try:
             async for chunk in request.stream():
