@@ -70,6 +70,9 @@ class ItemStore(Protocol):
             changed_after: Only those whose newest revision was written by a change after this revision of memory.
             after: The last one of the page before.
             limit_count: The most to give.
+
+        Raises:
+            NotFoundError: the user, or the agent, is given no item `after`.
         """
         ...
 

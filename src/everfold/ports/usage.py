@@ -37,6 +37,6 @@ class UsageStore(Protocol):
         """Calls in the order of their recording, after the one with the given id.
 
         Raises:
-            NotFoundError: no call has the id `after`.
+            NotFoundError: no such call has the id `after`.
         """
         ...

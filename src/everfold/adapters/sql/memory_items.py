@@ -106,7 +106,7 @@ def _make_room(database: Database, user_key: int, item: Item, content: bytes, *,
     row = database.row("find_item", item_id=item.id)
     if row is None:
         return None
-    item_key, owner_key, revision, status = cast("tuple[int, int, int, str]", row)
+    item_key, owner_key, revision, status, _ = cast("tuple[int, int, int, str, int]", row)
     check_follows(item.id, item.revision, found=revision, is_own=owner_key == user_key)
     keys = {"user_key": user_key, "item_key": item_key}
     if forgets:
@@ -130,11 +130,10 @@ def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
 
 def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:
     """See `ItemStore.list_items`. O(items given), for each status and shelf, or O(items changed) where those are asked for."""
-    after_key = 0 if asked.after is None else _get_item_keys(database, asked.after)["item_key"]
-    user_key = find_user_key(database, user_id)
+    user_key, place = find_user_key(database, user_id), find_place(database, agent_id)
+    after_key = 0 if asked.after is None else _get_listed_key(database, user_key, place, asked.after)
     if user_key is None:
         return []
-    place = find_place(database, agent_id)
     if asked.changed_after is None:
         rows = _list_runs(database, user_key, place, asked, after_key)
     else:
@@ -191,8 +190,20 @@ def _get_item_keys(database: Database, item_id: ItemId) -> dict[str, int]:
     """What a query binds to find what is an item's."""
     row = database.row("find_item", item_id=item_id)
     if row is None:
-        raise NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
+        raise _no_item(item_id)
     return {"item_key": cast("int", row[0]), "user_key": cast("int", row[1])}
+
+
+def _get_listed_key(database: Database, user_key: int | None, place: int | None, item_id: ItemId) -> int:
+    """The key of an item that a list of theirs may hold."""
+    row = database.row("find_item", item_id=item_id)
+    if row is None or row[1] != user_key or (place is not None and row[4] not in (0, place)):
+        raise _no_item(item_id)
+    return cast("int", row[0])
+
+
+def _no_item(item_id: ItemId) -> NotFoundError:
+    return NotFoundError(f"there is no item {item_id!r}; use the id of one that was listed", item=item_id)
 
 
 def read_items(database: Database, user_id: UserId, agent_id: AgentId | None, item_ids: Sequence[ItemId]) -> list[Item]:

@@ -1,5 +1,6 @@
 """Calls of a model in SQL."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -70,20 +71,20 @@ def list_calls(
     limit_count: int,
 ) -> list[ModelCall]:
     """See `UsageStore.list_calls`."""
+    only: dict[str, SqlValue] = {"user_id": user_id, "session_id": session_id, "compaction_id": compaction_id}
     rows = database.rows(
         "list_calls",
-        after=0 if after is None else _get_key(database, after),
+        after=0 if after is None else _get_key(database, after, only),
         last_key=find_settled_key(database, "model_calls"),
-        user_id=user_id,
-        session_id=session_id,
-        compaction_id=compaction_id,
         limit_count=limit_count,
+        **only,
     )
     return [_read_call(row) for row in rows]
 
 
-def _get_key(database: Database, call_id: str) -> int:
-    row = database.row("find_call_key", id=call_id)
+def _get_key(database: Database, call_id: str, only: Mapping[str, SqlValue]) -> int:
+    """The key of a call that a list of these may hold."""
+    row = database.row("find_listed_call", id=call_id, **only)
     if row is None:
         raise NotFoundError(f"no call has the id {call_id!r}; use one that was listed", call=call_id)
     return cast("int", row[0])

@@ -29,7 +29,7 @@ from everfold.server.schemas.sessions import (
     ShownSession,
     VerificationSchema,
 )
-from everfold.server.scoping import AskedAgent, AskedUser, read_owner
+from everfold.server.scoping import AskedAgent, AskedUser, find_session, read_owner
 from everfold.services.forgetting.wipe import ErasedSession
 from everfold.services.inspection.verify import Verification
 from everfold.session import Session
@@ -74,6 +74,8 @@ async def list_sessions(
 ) -> Fields:
     """List the sessions that the API key may see."""
     owner = await read_owner(caller, runtime.engine, user, agent)
+    if cursor is not None:
+        await find_session(caller, runtime.engine, cursor)
     listed = await runtime.engine.admin.browse_sessions(
         user=owner.user_id,
         agent=owner.agent_id,

@@ -246,6 +246,15 @@ class ItemContract:
         with pytest.raises(NotFoundError):
             await list_ids(store, after="itm_none")
 
+    async def test_a_page_goes_on_only_after_an_item_of_its_list(self, store: Store) -> None:
+        """An item of another user, or of another agent's tier, is as unknown as one that never was."""
+        await put(store, item("itm_1"), item("itm_2", tier="agent"))
+        await put(store, item("itm_3", user_id=BEN))
+        assert await list_ids(store, ADA, GUIDE, after="itm_2") == await list_ids(store, ADA, None, after="itm_2") == []
+        for user_id, agent_id, after in ((ADA, GUIDE, "itm_3"), (ADA, CLERK, "itm_2"), (BEN, None, "itm_1")):
+            with pytest.raises(NotFoundError, match=f"there is no item '{after}'"):
+                await list_ids(store, user_id, agent_id, after=after)
+
     async def test_changes_since_a_revision_are_listed(self, store: Store) -> None:
         """What a later change wrote is listed, in memory's own order and to whom it is for, and nothing else."""
         for number in (1, 2, 3):

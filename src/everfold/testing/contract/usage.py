@@ -114,9 +114,13 @@ class UsageContract:
         assert await list_ids(session_id="ses_none") == []
 
     async def test_a_cursor_that_is_none_is_refused(self, store: Store) -> None:
-        """A listing after an unknown call is refused rather than empty."""
+        """A listing after an unknown call, or one that it cannot hold, is refused rather than empty."""
+        await store.record_call(call("call_1"))
         with pytest.raises(NotFoundError):
             await store.list_calls(after="call_none", limit_count=9)
+        for only in ({"user_id": BEN}, {"session_id": SessionId("ses_2")}, {"compaction_id": CompactionId("evt_2")}):
+            with pytest.raises(NotFoundError):
+                await store.list_calls(**only, after="call_1", limit_count=9)
 
     async def test_a_closed_store_records_nothing(self, store: Store) -> None:
         """After closing, calls are neither recorded nor read."""

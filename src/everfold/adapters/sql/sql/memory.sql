@@ -18,7 +18,7 @@ WHERE memory_versions.revision = :expected_revision AND memory_versions.epoch = 
 UPDATE memory_versions SET last_ordinal = last_ordinal + 1 WHERE user_key = :user_key;
 
 -- name: find_item
-SELECT key, user_key, revision, status FROM items WHERE id = :item_id;
+SELECT key, user_key, revision, status, place FROM items WHERE id = :item_id;
 
 -- name: insert_item
 INSERT INTO items (id, user_key, place, status, shelf, identity, revision, written_revision, content)

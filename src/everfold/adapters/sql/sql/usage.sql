@@ -11,6 +11,13 @@ VALUES (
 -- name: find_call_key
 SELECT key FROM model_calls WHERE id = :id;
 
+-- name: find_listed_call
+SELECT key FROM model_calls
+WHERE id = :id
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+    AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+    AND (CAST(:compaction_id AS TEXT) IS NULL OR compaction_id = :compaction_id);
+
 -- name: sum_event_cost
 SELECT coalesce(sum(cost_usd), 0.0) FROM model_calls
 WHERE compaction_id = :compaction_id AND (CAST(:since AS BIGINT) IS NULL OR started_at >= :since);
