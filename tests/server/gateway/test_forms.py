@@ -124,6 +124,28 @@ async def test_a_long_conversation_folds(tmp_path: Any, provider: PlayedProvider
         assert len(await gateway.log(session.id)) == 24
 
 
+@pytest.mark.parametrize("form", FORMS)
+async def test_half_a_character_is_sent_as_it_came(tmp_path: Any, provider: PlayedProvider, form: str) -> None:
+    """A folded body is UTF-8, and a lone surrogate in the client's own members is read by the provider as it was sent."""
+    half = "cut \ud83d"
+    function: Body = {"name": "look", "description": half, "parameters": {"type": "object"}}
+    tool = {"type": "function", "function": function} if form == "openai" else {"type": "function", **function}
+    more: Body = {"metadata": {"title": half}, "tools": [tool]}
+    lead = [{"role": "system", "content": half}] if form == "openai" else []
+    if form != "openai":
+        more["instructions" if form == "responses" else "system"] = half
+    async with run_gateway(tmp_path / "g.db", provider.url, SMALL) as gateway:
+        messages: list[Body] = []
+        for number in range(7):
+            messages.append(say(f"Question {number}? {LONG}"))
+            answer = await gateway.ask([*lead, *messages], form=form, **more)
+            messages += read_reply(form, answer.json())
+        assert answer.headers["x-everfold-context"] == "folded"
+        sent = json.loads(provider.sent[-1].text)
+        assert {name: sent[name] for name in more} == more
+        assert form != "openai" or sent["messages"][0] == lead[0]
+
+
 async def test_a_count_of_tokens_is_of_what_would_be_sent(tmp_path: Any, provider: PlayedProvider) -> None:
     """Before anything is folded it is of the client's bytes, then of the window and what is new; nothing is stored."""
     async with run_gateway(tmp_path / "g.db", provider.url, SMALL) as gateway:

@@ -103,6 +103,18 @@ async def test_calls_are_answered_and_not_seen(
 
 
 @in_each_way
+async def test_half_a_character_stops_no_call(
+    tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
+) -> None:
+    """A lone surrogate that the model says beside a call of ours is read by the provider and by the client as it was said."""
+    async with run_gateway(tmp_path / "g.db", provider.url, SETTINGS) as gateway:
+        provider.plan += [Planned(text="One \ud83d", calls=(SEARCH,)), Planned(text="Two \ud83d")]
+        answer = await gateway.ask([say("When do I fire it?")], form=form, stream=is_streamed)
+        assert "\\ud83d" in provider.sent[1].text or form == "responses"  # whose reply says nothing beside a call
+        assert "Two \ud83d" in texts_and_calls(form, read_answer(form, answer))[0]
+
+
+@in_each_way
 async def test_a_reply_that_calls_nothing_passes_as_it_came(
     tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:

@@ -45,7 +45,8 @@ class Round:
     @property
     def tokens(self) -> int:
         """The fixed estimate of what it adds to a request."""
-        return estimate_text_tokens(encode_json([*self.messages, *self.beside], at="round").decode())
+        written = encode_json([*self.messages, *self.beside], at="round")
+        return estimate_text_tokens(written.decode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

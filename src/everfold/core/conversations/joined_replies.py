@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, Protocol, cast
 
 from everfold.core.conversations.history_calls import choose_ending, is_hidden, join_bodies
-from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
+from everfold.core.conversations.replies import Reply, StreamedReply, encode_body, read_reply
 from everfold.core.log.messages import WireFormat
-from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json, parse_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
 from everfold.errors import InvalidInputError
 
 Taken = tuple[list[JsonObject], JsonObject | None]
@@ -65,7 +65,7 @@ class _JoinedPlain:
 
     def finish(self) -> bytes:
         joined = self._join()
-        return self._raw if joined is None else encode_json(joined, at="reply")
+        return self._raw if joined is None else encode_body(joined)
 
     def read(self) -> Reply:
         joined = self._join()

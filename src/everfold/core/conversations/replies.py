@@ -260,5 +260,8 @@ def _list_objects(value: JsonValue) -> list[JsonObject]:
 
 
 def encode_body(body: JsonObject) -> bytes:
-    """A body as bytes."""
-    return encode_json(body, at="request")
+    """A body as JSON in UTF-8; a lone surrogate, which UTF-8 does not have, is written as its escape and so reads back equal.
+
+    Source: RFC 8259, section 8.2 (unpaired surrogates are written as escapes).
+    """
+    return encode_json(body, at="body").decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
