@@ -124,6 +124,33 @@ async def test_a_long_conversation_folds(tmp_path: Any, provider: PlayedProvider
         assert len(await gateway.log(session.id)) == 24
 
 
+@pytest.mark.parametrize("is_asked_again", [False, True])
+@pytest.mark.parametrize(("own", "other"), [("Be brief.", ""), ("", "Be long."), ("Be brief.", "Be long.")])
+async def test_a_prompt_that_is_changed_beside_the_client(
+    tmp_path: Any, provider: PlayedProvider, own: str, other: str, *, is_asked_again: bool
+) -> None:
+    """The provider gets the client's own system prompt and every message of the window, whatever the session's was set to."""
+    lead = [{"role": "system", "content": own}] if own else []
+    async with run_gateway(tmp_path / "g.db", provider.url, SMALL) as gateway:
+        messages: list[Body] = []
+        for number in range(7):
+            messages.append(say(f"Question {number}? {LONG}"))
+            answer = await gateway.ask([*lead, *messages])
+            messages += read_reply("openai", answer.json())
+        messages.append(say("And now?"))
+        if is_asked_again:
+            provider.plan += [Planned(status=503, body={"error": {"message": "busy"}})]
+            await gateway.ask([*lead, *messages])
+        await gateway.settle()
+        session = await gateway.engine.session(id=answer.headers["x-everfold-session"])
+        await session.configure(system=other)
+        answer = await gateway.ask([*lead, *messages])
+        assert answer.headers["x-everfold-context"] == "folded"
+        window = (await session.window()).render("openai")["messages"]
+        shown = [one for one in window if one["role"] != "system"]  # type: ignore[index,union-attr,call-overload]  # JSON
+        assert provider.sent[-1].body["messages"] == [*lead, *shown[: -1 if shown[-1]["role"] == "assistant" else None]]
+
+
 @pytest.mark.parametrize("form", FORMS)
 async def test_half_a_character_is_sent_as_it_came(tmp_path: Any, provider: PlayedProvider, form: str) -> None:
     """A folded body is UTF-8, and a lone surrogate in the client's own members is read by the provider as it was sent."""

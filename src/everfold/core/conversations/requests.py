@@ -170,10 +170,15 @@ def _find_place(calls: Sequence[str], message: GivenMessage) -> int:
     return min([calls.index(answer) if answer in calls else len(calls) for answer in message.answers])
 
 
-def write_request(request: ClientRequest, rendered: Mapping[str, JsonValue]) -> JsonObject:
+def write_request(request: ClientRequest, rendered: Mapping[str, JsonValue], *, has_prompt: bool) -> JsonObject:
     """The client's body with the messages of a rendered window in place of its own.
 
     The client's system prompt and tools stay as they came, since a window only measures them.
+
+    Args:
+        request: With the client's body.
+        rendered: The window in the request's form.
+        has_prompt: The window has a system prompt, which is the first of its messages in OpenAI's chat form.
     """
     body = dict(request.body)
     if request.form == "responses":
@@ -184,8 +189,7 @@ def write_request(request: ClientRequest, rendered: Mapping[str, JsonValue]) -> 
         body["messages"] = cast("list[JsonValue]", messages)
         _bound_marks(body, messages)
         return body
-    own = [message for message in messages if message is not messages[0] or not request.system]
-    body["messages"] = [*request.lead, *own]
+    body["messages"] = [*request.lead, *messages[has_prompt:]]
     return body
 
 

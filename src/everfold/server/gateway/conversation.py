@@ -14,7 +14,7 @@ from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
 from everfold.core.log.interruption import INTERRUPTED_KEY, write_interrupted
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.wire import read_wire
-from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError
@@ -52,7 +52,6 @@ class Conversation:
     _epoch: int = 0
     _written: ClientList = field(init=False)
     _keeping: asyncio.Task[None] | None = None
-    _held: tuple[str, Sequence[JsonValue]] | None = None
     _last_seq: int = 0
 
     def __post_init__(self) -> None:
@@ -120,11 +119,10 @@ class Conversation:
         await self._grow(read.given, seqs, attempt=attempt)
 
     async def configure(self, request: ClientRequest) -> None:
-        """Hold the system prompt and the tools of a request; a change is a cache break."""
-        wanted = (request.system, request.tools)
-        if self._held != wanted:
+        """Have the session hold the system prompt and the tools of a request; a change is a cache break."""
+        held = self.session.settings.prompt
+        if (held.system or "", held.tools) != (request.system, request.tools):
             await self.session.configure(system=request.system, tools=list(request.tools))
-            self._held = wanted
 
     async def reply(self, wire: JsonObject, form: WireFormat) -> None:
         """Store what the model said."""
@@ -209,7 +207,7 @@ class Conversation:
             if not self.client_list.messages:
                 raise
             made = await self.branch(self.session, self.client_list.messages, goes_on=False)
-            self.session, self._held = made.session, None
+            self.session = made.session
             self.client_list = self._written = made.client_list
             self._last_seq = self.client_list.messages[-1].seq
             seqs = await self._append_at_end(wires, form, source)

@@ -269,7 +269,8 @@ class Turns:
             *cast("list[JsonValue]", rendered["messages"]),
             *[read.wires[at] for at in found.choice.alignment.new],
         ]
-        return Turn(request=request, body=encode_body(write_request(request, rendered)), context="folded")
+        body = write_request(request, rendered, has_prompt=bool(window.prompt.system))
+        return Turn(request=request, body=encode_body(body), context="folded")
 
     async def begin_compaction(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
         """A request by which a client has its provider compact a list. It goes on as it came.
@@ -369,7 +370,7 @@ async def _wait_for(conversation: Conversation) -> bool:
 
 
 async def _fold(request: ClientRequest, conversation: Conversation, window: Window, history: History | None) -> Turn:
-    body = write_request(request, window.render(request.form))
+    body = write_request(request, window.render(request.form), has_prompt=bool(window.prompt.system))
     if history is not None:
         body = await history.begin(body, window)
     return Turn(
