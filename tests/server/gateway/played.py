@@ -25,6 +25,7 @@ class Planned:
         calls: The calls of the usual reply: id, name, arguments.
         is_held: It sends the beginning, and the rest once it is released; a plain answer waits before its head.
         is_cut: It sends the beginning, and then closes the connection.
+        is_open: It streams all of it, and closes the connection only once it is released.
     """
 
     status: int = 200
@@ -34,6 +35,7 @@ class Planned:
     calls: tuple[tuple[str, str, str], ...] = ()
     is_held: bool = False
     is_cut: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +134,8 @@ def _stream(provider: PlayedProvider, http: BaseHTTPRequestHandler, planned: Pla
             provider.released.wait(60)
         http.wfile.write(event.encode())
         http.wfile.flush()
+    if planned.is_open:
+        provider.released.wait(60)
 
 
 def _head(http: BaseHTTPRequestHandler, planned: Planned, headers: Mapping[str, str]) -> None:

@@ -1,5 +1,6 @@
 """The history tools of the gateway: offered to the model, answered by the gateway, and never seen by the client."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from functools import partial
@@ -12,9 +13,11 @@ from tests.server.gateway.conftest import PATHS, Gateway, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
 from tests.server.gateway.test_forms import FORMS, LONG, read_reply, write_results
 from tests.support.sizes import spread
+from tests.support.waiting import SECS
 
 from everfold.core.conversations.replies import StreamedReply
 from everfold.core.log.wire import read_wire
+from everfold.server.gateway.answers import Answer
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_responses_request
 
 SETTINGS: dict[str, Any] = {"gateway": {"history_tools": True, "user": "ada"}}
@@ -112,6 +115,28 @@ async def test_half_a_character_stops_no_call(
         answer = await gateway.ask([say("When do I fire it?")], form=form, stream=is_streamed)
         assert "\\ud83d" in provider.sent[1].text or form == "responses"  # whose reply says nothing beside a call
         assert "Two \ud83d" in texts_and_calls(form, read_answer(form, answer))[0]
+
+
+@pytest.mark.parametrize("has_tools", [False, True])
+async def test_a_client_that_leaves_while_the_end_is_sent(
+    tmp_path: Path, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch, *, has_tools: bool
+) -> None:
+    """A reply is stored whole where its client closes before the gateway has sent all of the last event."""
+    add = Answer.add
+
+    async def add_slowly(answer: Answer, piece: bytes) -> None:
+        await add(answer, piece)
+        await asyncio.sleep(SECS if b"[DONE]" in piece else 0)
+
+    monkeypatch.setattr(Answer, "add", add_slowly)
+    async with run_gateway(tmp_path / "g.db", provider.url, {"gateway": {"history_tools": has_tools}}) as gateway:
+        body = {"model": "m", "messages": [say("One?")], "stream": True}
+        async with gateway.client.stream("POST", PATHS["openai"], json=body) as response:
+            async for piece in response.aiter_raw():
+                if b"[DONE]" in piece:
+                    break
+        log = await gateway.log(response.headers["x-everfold-session"])
+        assert [one.wire.get("content") for one in log] == ["One?", "Reply 1."]
 
 
 @in_each_way

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.server.gateway.conftest import Gateway, answered, say
+from tests.server.gateway.conftest import PATHS, Gateway, answered, say
 from tests.server.gateway.played import Planned, PlayedProvider
 from tests.support.waiting import SECS, until
 
@@ -269,8 +269,9 @@ async def test_a_client_that_leaves_in_mid_stream(gateway: Gateway, provider: Pl
     ]
     messages = [say("One?")]
     name = "input" if form == "responses" else "messages"
-    path = {"openai": "/v1/chat/completions", "responses": "/v1/responses", "anthropic": "/v1/messages"}[form]
-    async with gateway.client.stream("POST", path, json={"model": "m", name: messages, "stream": True}) as response:
+    async with gateway.client.stream(
+        "POST", PATHS[form], json={"model": "m", name: messages, "stream": True}
+    ) as response:
         session = response.headers["x-everfold-session"]
         async for piece in response.aiter_raw():
             if b"ong" in piece or b"swe" in piece:
@@ -284,6 +285,26 @@ async def test_a_client_that_leaves_in_mid_stream(gateway: Gateway, provider: Pl
     assert again.headers["x-everfold-session"] == session
     on = await gateway.ask([*messages, say("Two?")], form=form)
     assert on.is_success
+
+
+@pytest.mark.parametrize("form", ["openai", "responses", "anthropic"])
+async def test_a_client_that_leaves_at_the_end_of_a_stream(
+    gateway: Gateway, provider: PlayedProvider, form: str
+) -> None:
+    """A client that closes when it has the whole reply, before the provider's connection ends, loses nothing of it."""
+    provider.plan += [Planned(text="All is done.", calls=CALLS[:1], is_open=True)]
+    name = "input" if form == "responses" else "messages"
+    body = {"model": "m", name: [say("One?")], "stream": True}
+    end = {"openai": b"[DONE]", "responses": b"response.completed", "anthropic": b"message_stop"}[form]
+    async with gateway.client.stream("POST", PATHS[form], json=body) as response:
+        session = response.headers["x-everfold-session"]
+        async for piece in response.aiter_raw():
+            if end in piece:
+                break
+    log = await _wait_for_log(gateway, session, 2)
+    provider.released.set()
+    assert "interrupted" not in log[1].wire
+    assert [call.id for call in log[1].view.calls] == ["c1"]
 
 
 async def _wait_for_log(gateway: Gateway, session: str, count: int) -> list[Message]:

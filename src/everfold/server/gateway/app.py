@@ -22,7 +22,7 @@ from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
 from everfold.server.bodies import bound_body
-from everfold.server.gateway.answers import Answer, Reader, read_json, tells_too_long
+from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, tells_too_long
 from everfold.server.gateway.asked import Asked, read_asked
 from everfold.server.gateway.callers import Caller, identify
 from everfold.server.gateway.rounds import Ask, Rounds
@@ -206,16 +206,17 @@ class Gateway:
         try:
             await answer.begin(response, turn)
             async for piece in response.aiter_raw():
+                reader.feed(piece)
                 await answer.add(held)
                 held = b""
                 if turn.is_named:  # its client does not bring the reply back: it has its end once it is stored
                     held = piece
                 else:
                     await answer.add(piece)
-                reader.feed(piece)
         except (anyio.get_cancelled_exc_class(), httpx2.HTTPError):
-            with anyio.CancelScope(shield=True):
-                await self._store(turn, reader.read(), is_whole=False)
+            reply = reader.read()
+            with anyio.CancelScope(shield=True):  # a client closes at a stream's last event, before the connection ends
+                await self._store(turn, reply, is_whole=reply.is_whole and is_stream(response))
             raise
         with anyio.CancelScope(shield=True):
             await self._store(turn, reader.read(), is_whole=True)

@@ -87,11 +87,14 @@ class Rounds:
 
     async def _end_stream(self, joined: JoinedReply) -> None:
         end = joined.finish()
-        if not self.turn.is_named:
-            await self.answer.add(end)
-        await self._store_whole(joined)
         if self.turn.is_named:  # its client does not bring the reply back: it has its end once it is stored
+            await self._store_whole(joined)
             await self.answer.add(end)
+        else:
+            try:
+                await self.answer.add(end)
+            finally:  # a client closes at the last event
+                await self._store_whole(joined)
         await self.answer.end()
 
     async def _send_plain(self, last: httpx2.Response, joined: JoinedReply) -> None:
