@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import httpx2
+import openai
 import pytest
-from tests.server.gateway.conftest import Gateway, answered, run_gateway, say
+from tests.server.gateway.conftest import KEY, Gateway, answered, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
+from tests.support.sizes import spread
 from tests.support.waiting import until
 
 from everfold.errors import StoreUnavailableError
@@ -88,6 +91,69 @@ async def test_a_reply_that_cannot_be_stored_comes_with_the_next_request(
     await gateway.ask(messages)
     [session] = await gateway.sessions()
     assert await gateway.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 2."]
+
+
+def break_replies(gateway: Gateway, monkeypatch: pytest.MonkeyPatch, *, failures_count: int) -> None:
+    """Have the store refuse an append that many times, after the next one, which is of the request."""
+    append = gateway.engine._store.append
+    count = 0
+
+    async def fail(*given: Any, **more: Any) -> None:
+        nonlocal count
+        count += 1
+        if 1 < count <= failures_count + 1:
+            raise StoreUnavailableError("the disk is full")
+        await append(*given, **more)
+
+    monkeypatch.setattr(gateway.engine._store, "append", fail)
+
+
+ENDS = {"openai": "[DONE]", "responses": "response.completed", "anthropic": "message_stop"}
+
+
+@pytest.mark.parametrize(("form", "is_streamed", "has_tools"), spread(list(ENDS), [False, True], [False, True]))
+async def test_a_named_session_loses_no_reply(
+    tmp_path: Path,
+    provider: PlayedProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    *,
+    is_streamed: bool,
+    has_tools: bool,
+) -> None:
+    """A reply that is not stored is tried again; where that fails, the client gets an error in place of its end."""
+    async with run_gateway(tmp_path / "g.db", provider.url, {"gateway": {"history_tools": has_tools}}) as gateway:
+        await gateway.ask([say("One?")], headers=NAMED)
+        with monkeypatch.context() as broken:
+            break_replies(gateway, broken, failures_count=1)
+            answer = await gateway.ask([say("Two?")], headers=NAMED, form=form, stream=is_streamed)
+            assert not is_streamed or ENDS[form] in answer.text
+        session = answer.headers["x-everfold-session"]
+        assert await gateway.texts(session) == ["One?", "Reply 1.", "Two?", "Reply 2."]
+        with monkeypatch.context() as broken:
+            break_replies(gateway, broken, failures_count=9)
+            answer = await gateway.ask([say("Three?")], headers=NAMED, form=form, stream=is_streamed)
+            assert (answer.status_code, ENDS[form] in answer.text) == (200 if is_streamed else 503, False)
+            assert "could not be stored" in answer.text
+        again = {**NAMED, "x-stainless-retry-count": "1"}
+        await gateway.ask([say("Three?")], headers=again, form=form, stream=is_streamed)
+        assert (await gateway.texts(session))[4:] == ["Three?", "Reply 4."]
+
+
+async def test_an_error_in_a_stream_is_raised_by_the_sdks(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error in place of a reply's end is one that its SDK raises."""
+    await gateway.ask([say("Hello.")], headers=NAMED)
+    break_replies(gateway, monkeypatch, failures_count=9)
+    base = str(gateway.client.base_url)
+    chat = openai.OpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0, default_headers=NAMED)
+    claude = anthropic.Anthropic(base_url=base, api_key=KEY, max_retries=0, default_headers=NAMED)
+    said: Any = [say("One?")]
+    with pytest.raises(openai.APIError, match="could not be stored"):
+        await asyncio.to_thread(lambda: list(chat.chat.completions.create(model="m", messages=said, stream=True)))
+    with pytest.raises(anthropic.APIError, match="could not be stored"):
+        await asyncio.to_thread(
+            lambda: list(claude.messages.create(model="m", max_tokens=9, messages=said, stream=True))
+        )
 
 
 TOO_LONG: dict[str, Body] = {

@@ -53,6 +53,7 @@ class Answer:
     def __init__(self, send: Send) -> None:
         self._send = send
         self.is_begun = False
+        self._is_streamed = False
 
     async def begin(self, response: httpx2.Response, turn: Turn, *, has_length: bool = True) -> None:
         """Send the head of a provider's answer.
@@ -62,6 +63,7 @@ class Answer:
             turn: The turn that it belongs to.
             has_length: The body that follows is the provider's own, of the length that its head names.
         """
+        self._is_streamed = is_stream(response)
         own = answer_headers(response)
         passed = own if has_length else [one for one in own if one[0] != b"content-length"]
         await self._start(response.status_code, [*passed, *_own_headers(turn)])
@@ -84,14 +86,18 @@ class Answer:
     async def refuse(
         self, path: str, status: int, message: str, code: str, *, headers: Mapping[str, str] | None = None
     ) -> None:
-        """An error of ours, in the form that the client's SDK reads."""
-        if self.is_begun:
+        """An error of ours, in the form that the client's SDK reads; in a stream that has begun, as its last event."""
+        if self.is_begun and not self._is_streamed:
             return
         kind = _ERROR_KINDS.get(status, "api_error")
         error: JsonObject = {"type": kind, "message": message}
         whole: JsonObject = {"type": "error", "error": error}
         if not path.startswith("/v1/messages"):
             whole = {"error": {**error, "code": code, "param": None}}
+        if self.is_begun:
+            await self.add(b"\n\n" + write_error_event(_find_form(path), whole))
+            await self.end()
+            return
         body = json.dumps(whole).encode()
         more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         length = (b"content-length", str(len(body)).encode())
@@ -113,6 +119,22 @@ _ERROR_KINDS: Final[Mapping[int, str]] = {
     413: "request_too_large",
     429: "rate_limit_error",
 }
+
+
+def _find_form(path: str) -> WireFormat:
+    if path.startswith("/v1/messages"):
+        return "anthropic"
+    return "responses" if path.startswith("/v1/responses") else "openai"
+
+
+def write_error_event(form: WireFormat, told: JsonObject) -> bytes:
+    """An error's body as an event of a stream that has begun."""
+    if form == "openai":
+        return b"data: " + json.dumps(told).encode() + b"\n\n"
+    error = told.get("error")
+    if form == "responses":
+        told = error if isinstance(error, dict) else {}
+    return b"event: error\ndata: " + json.dumps({**told, "type": "error"}).encode() + b"\n\n"
 
 
 def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:

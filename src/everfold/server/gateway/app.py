@@ -6,6 +6,7 @@ is passed on as it came. What the provider answers is the client's: status, head
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -202,17 +203,17 @@ class Gateway:
                 await answer.add(piece)
             await answer.end()
             return
-        reader, held = Reader(form, response), b""
+        reader, held = Reader(form, response), list[bytes]()
+        # a client that names its session does not bring the reply back: it has the end of it once it is stored
+        most_held = 0 if not turn.is_named else 1 if is_stream(response) else sys.maxsize
         try:
-            await answer.begin(response, turn)
+            if most_held < sys.maxsize:
+                await answer.begin(response, turn)
             async for piece in response.aiter_raw():
                 reader.feed(piece)
-                await answer.add(held)
-                held = b""
-                if turn.is_named:  # its client does not bring the reply back: it has its end once it is stored
-                    held = piece
-                else:
-                    await answer.add(piece)
+                held.append(piece)
+                while len(held) > most_held:
+                    await answer.add(held.pop(0))
         except (anyio.get_cancelled_exc_class(), httpx2.HTTPError):
             reply = reader.read()
             with anyio.CancelScope(shield=True):  # a client closes at a stream's last event, before the connection ends
@@ -220,11 +221,18 @@ class Gateway:
             raise
         with anyio.CancelScope(shield=True):
             await self._store(turn, reader.read(), is_whole=True)
-        await answer.add(held)
+        if not answer.is_begun:
+            await answer.begin(response, turn)
+        for piece in held:
+            await answer.add(piece)
         await answer.end()
 
     async def _store(self, turn: Turn, reply: Reply, *, is_whole: bool) -> None:
-        """Store a reply. The client has it already: what fails here costs no answer, and its next request brings it."""
+        """Store a reply. What fails costs no answer where the client has it already, and its next request brings it.
+
+        Raises:
+            StoreUnavailableError: the reply of a named session was not stored.
+        """
         try:
             if turn.is_compaction and is_whole:
                 await self._turns.finish_compaction(turn, reply)
@@ -234,8 +242,12 @@ class Gateway:
                 await self._turns.finish(turn, reply)
             else:
                 await self._turns.break_off(turn, reply)
-        except Exception:
+        except Exception as error:
             _logger.exception("a reply could not be stored; session %s", turn.session_id)
+            if turn.is_named and is_whole:
+                raise StoreUnavailableError(
+                    f"session {turn.session_id}: the reply could not be stored ({type(error).__name__}); try again"
+                ) from error
 
 
 async def _correct(scope: Scope, answer: Answer) -> None:

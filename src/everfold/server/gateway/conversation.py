@@ -17,7 +17,7 @@ from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, StoreUnavailableError
 from everfold.services.sessions.conversations import Conversations, chain_messages, plan_keep
 from everfold.session import Session, Wire
 
@@ -124,11 +124,19 @@ class Conversation:
         if (held.system or "", held.tools) != (request.system, request.tools):
             await self.session.configure(system=request.system, tools=list(request.tools))
 
-    async def reply(self, wire: JsonObject, form: WireFormat) -> None:
-        """Store what the model said."""
+    async def reply(self, wire: JsonObject, form: WireFormat, *, pauses: Sequence[float] = ()) -> None:
+        """Store what the model said; where the store does not serve, once more after each of some pauses in seconds."""
         given = read_given(read_wire(wire, wire_format=form))
-        await self._hold([given], await self._append([wire], form))
+        await self._hold([given], await self._append_again([wire], form, pauses))
         self._write_beside()
+
+    async def _append_again(self, wires: Sequence[JsonObject], form: WireFormat, pauses: Sequence[float]) -> list[int]:
+        for pause in pauses:
+            try:
+                return await self._append(wires, form)
+            except StoreUnavailableError:
+                await asyncio.sleep(pause)
+        return await self._append(wires, form)
 
     async def replace_list(self, read: ReadList) -> None:
         """Store what the provider's own compaction made of the client's list, which the client holds from now on.

@@ -1,6 +1,5 @@
 """Rounds: passing on a reply that may call our history tools, over as many requests to the provider as it takes."""
 
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from everfold.core.conversations.joined_replies import JoinedReply, begin_joinin
 from everfold.core.conversations.replies import Reply, encode_body
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonObject
-from everfold.server.gateway.answers import Answer, is_stream, read_json, tells_too_long
+from everfold.server.gateway.answers import Answer, is_stream, read_json, tells_too_long, write_error_event
 from everfold.server.gateway.history import History
 from everfold.server.gateway.turn import Turn
 
@@ -25,7 +24,11 @@ class StoreReply(Protocol):
     """Stores what a model said, whole or as far as it came."""
 
     async def __call__(self, turn: Turn, reply: Reply, *, is_whole: bool) -> None:
-        """Store a reply."""
+        """Store a reply.
+
+        Raises:
+            StoreUnavailableError: the reply of a named session was not stored.
+        """
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,22 +119,10 @@ class Rounds:
         if not self.answer.is_begun:
             await self.answer.send_whole(response, self.turn, refusal)
             return
-        await self.answer.add(_write_refusal(self.form, refusal))
+        body = read_json(refusal)
+        told: JsonObject = {"error": {"type": "api_error", "message": "upstream failed"}}
+        told = body if isinstance(body, dict) else told
+        await self.answer.add(write_error_event(self.form, told))
         with anyio.CancelScope(shield=True):
             await self.store(self.turn, joined.read(), is_whole=False)
         await self.answer.end()
-
-
-def _write_refusal(form: WireFormat, refusal: bytes) -> bytes:
-    """A refusal as an event of a stream that has begun."""
-    body = read_json(refusal)
-    told: JsonObject = (
-        body if isinstance(body, dict) else {"error": {"type": "api_error", "message": "upstream failed"}}
-    )
-    if form == "openai":
-        return b"data: " + json.dumps(told).encode() + b"\n\n"
-    if form == "responses":
-        error = told.get("error")
-        told = {"type": "error", **(error if isinstance(error, dict) else {})}
-        told["type"] = "error"
-    return b"event: error\ndata: " + json.dumps({"type": "error", **told}).encode() + b"\n\n"

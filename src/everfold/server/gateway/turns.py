@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Final, cast
 
 from everfold.core.conversations.choosing import Choice
 from everfold.core.conversations.hashes import chain_given
@@ -43,6 +43,9 @@ from everfold.server.gateway.conversation import Conversation, measure_hidden
 from everfold.server.gateway.finding import Finder, Found, make_seed
 from everfold.server.gateway.history import History, begin_history
 from everfold.server.gateway.turn import Turn
+
+PAUSES: Final = (0.1, 0.4)
+"""Seconds between the tries to store a reply that no client brings back. Source: own choice; its client waits for its end."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -332,7 +335,7 @@ class Turns:
             return
         async with self._forgetting(conversation):
             if reply.wire is not None and reply.is_whole:
-                await conversation.reply(reply.wire, turn.request.form)
+                await conversation.reply(reply.wire, turn.request.form, pauses=PAUSES if turn.is_named else ())
             elif not reply.is_whole:
                 await conversation.break_off(reply.text, reason="the reply ended before it was whole")
             if turn.history is not None:
