@@ -283,6 +283,65 @@ async def test_an_erase_during_a_turn_leaves_no_hash(gateway: Gateway, provider:
     assert await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar"]) == []
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize("is_asked_again", [False, True])
+async def test_an_erased_session_begins_anew(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture, *, is_named: bool, is_asked_again: bool
+) -> None:
+    """The first request after its session was erased is stored in a new one, and nothing is said to have failed."""
+    headers = NAMED if is_named else {}
+    messages = [say("One?")]
+    messages.append(answered(text_of(await gateway.ask(messages, headers=headers))))
+    if is_asked_again:
+        messages = messages[:1]
+    else:
+        messages.append(say("Two?"))
+    [session] = await gateway.sessions()
+    await gateway.engine.erase_session(session.id)
+    on = await gateway.ask(messages, headers=headers)
+    assert on.headers["x-everfold-context"] == "unchanged"
+    [session] = await gateway.sessions()
+    assert on.headers["x-everfold-session"] == session.id
+    assert await gateway.texts(session.id) == [*[str(one["content"]) for one in messages], "Reply 2."]
+    assert [one for one in caplog.records if one.name == "everfold.gateway"] == []
+
+
+NO_ROLE: Body = {"content": "One?"}
+NO_ID: list[Body] = [
+    say("One?"),
+    {"role": "assistant", "tool_calls": [{"id": "", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "", "content": "1"},
+]
+
+
+@pytest.mark.parametrize("messages", [[NO_ROLE], NO_ID])
+async def test_a_message_that_cannot_be_read(
+    gateway: Gateway, provider: PlayedProvider, caplog: pytest.LogCaptureFixture, messages: list[Body]
+) -> None:
+    """Its request passes as it came, and says why; in a named session, which it may rely on, it is 400. Neither is a fault."""
+    passed = await gateway.ask(messages)
+    assert (passed.status_code, passed.headers["x-everfold-context"]) == (200, "passed")
+    assert passed.headers["x-everfold-reason"]
+    refused = await gateway.ask(messages, headers=NAMED)
+    assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
+    assert len(provider.sent) == 1
+    counted = await gateway.client.post("/v1/messages/count_tokens", json={"model": "m", "messages": [NO_ROLE]})
+    assert counted.headers["x-everfold-context"] == "passed"
+    told = [one for one in caplog.records if one.name == "everfold.gateway"]
+    assert [(one.levelname, one.exc_info) for one in told] == [("WARNING", None)] * 3
+
+
+async def test_a_reply_that_cannot_be_read(
+    gateway: Gateway, provider: PlayedProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The client gets a reply with an empty call id as it came; that it is not stored is one line of the log."""
+    provider.plan += [Planned(text="", calls=(("", "f", "{}"),))]
+    assert (await gateway.ask([say("One?")])).is_success
+    await gateway.settle()
+    told = [one for one in caplog.records if one.name == "everfold.gateway"]
+    assert [(one.levelname, one.exc_info) for one in told] == [("WARNING", None)]
+
+
 @pytest.mark.parametrize("path", ["/chat/completions", "/responses", "/messages", "/v1/v1/messages"])
 async def test_a_wrong_base_url_is_told_the_right_one(gateway: Gateway, provider: PlayedProvider, path: str) -> None:
     """A client whose base URL lacks `/v1`, or has it twice, reads in its provider's form which one to set."""

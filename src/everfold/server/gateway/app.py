@@ -21,7 +21,7 @@ from everfold.core.conversations.replies import Reply
 from everfold.core.conversations.requests import read_request
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonValue
-from everfold.errors import EverfoldError, InvalidInputError, StoreUnavailableError
+from everfold.errors import ConflictError, EverfoldError, InvalidInputError, StoreUnavailableError
 from everfold.server.bodies import bound_body
 from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, tells_too_long
 from everfold.server.gateway.asked import Asked, read_asked
@@ -135,12 +135,16 @@ class Gateway:
             request = read_request(form, body)
         except InvalidInputError as error:
             return Turn(request=None, body=asked.body, context="passed", reason=str(error))
+        is_named = caller.session_key is not None
         try:
             return await self._turns.begin(request, caller, asked.body)
         except Exception as error:
-            _logger.exception("a request could not be stored")
-            is_refused = self._runtime.settings.gateway.on_failure == "refuse"
-            if caller.session_key is not None or is_refused:
+            _log("a request could not be stored", error)
+            if is_named and isinstance(error, InvalidInputError | ConflictError):
+                raise
+            if isinstance(error, InvalidInputError):
+                return Turn(request=request, body=asked.body, context="passed", reason=str(error))
+            if is_named or self._runtime.settings.gateway.on_failure == "refuse":
                 raise StoreUnavailableError(
                     f"this request could not be stored or folded ({type(error).__name__}), and is not forwarded "
                     "without its history; try again"
@@ -152,17 +156,21 @@ class Gateway:
         try:
             request = read_request("responses", body)
             return await self._turns.begin_compaction(request, caller, asked.body)
+        except InvalidInputError as error:
+            _logger.warning("a compaction by the provider was passed on without being stored: %s", error)
         except Exception:
             _logger.exception("a compaction by the provider was passed on without being stored")
-            return Turn(request=None, body=asked.body, context="passed")
+        return Turn(request=None, body=asked.body, context="passed")
 
     async def _count(self, body: JsonValue, asked: Asked, caller: Caller) -> Turn | None:
         """What a count of tokens is to be of; None for the request as it came."""
         try:
             return await self._turns.preview(read_request("anthropic", body), caller, asked.body)
+        except InvalidInputError as error:
+            _logger.warning("a count of tokens was passed on as it came: %s", error)
         except Exception:
             _logger.exception("a count of tokens was passed on as it came")
-            return None
+        return None
 
     async def _pass(self, turn: Turn, form: WireFormat | None, ask: Ask, answer: Answer) -> None:
         """Send a turn to the provider and its answer to the client; once more with a smaller window where it was too long."""
@@ -243,11 +251,19 @@ class Gateway:
             else:
                 await self._turns.break_off(turn, reply)
         except Exception as error:
-            _logger.exception("a reply could not be stored; session %s", turn.session_id)
+            _log(f"session {turn.session_id}: a reply could not be stored", error)
             if turn.is_named and is_whole:
                 raise StoreUnavailableError(
                     f"session {turn.session_id}: the reply could not be stored ({type(error).__name__}); try again"
                 ) from error
+
+
+def _log(what: str, error: Exception) -> None:
+    """Tell what failed: in a line where what came in does not fit, or comes too late; else with the traceback."""
+    if isinstance(error, InvalidInputError | ConflictError):
+        _logger.warning("%s: %s", what, error)
+    else:
+        _logger.error("%s", what, exc_info=error)
 
 
 async def _correct(scope: Scope, answer: Answer) -> None:

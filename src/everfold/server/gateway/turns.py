@@ -33,7 +33,7 @@ from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
-from everfold.errors import EverfoldError
+from everfold.errors import EverfoldError, NotFoundError
 from everfold.ports.leases import LeaseName
 from everfold.ports.system import Ids
 from everfold.server.gateway.at_hand import AtHand
@@ -80,6 +80,12 @@ class Turns:
         if request.held_by:
             return Turn(request=request, body=own, context="passed", reason=request.held_by)
         read = self._finder.read(request, caller)
+        try:
+            return await self._begin(request, read, caller, own)
+        except NotFoundError:  # its session was at hand and is erased: it is at hand no longer
+            return await self._begin(request, read, caller, own)
+
+    async def _begin(self, request: ClientRequest, read: ReadList, caller: Caller, own: bytes) -> Turn:
         seed = make_seed(caller)
         while True:
             found = await self._finder.find(read, caller, seed)
