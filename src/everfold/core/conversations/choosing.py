@@ -12,8 +12,9 @@ from everfold.core.conversations.alignment import Alignment, align
 from everfold.core.conversations.hashes import GivenMessage
 from everfold.core.log.client_lists import ClientMessage
 
-ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass"]
-"""new: a session begins. added: the request carries only what is new. pass: nothing is stored, and it goes on as it came."""
+ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass", "late"]
+"""new: a session begins. added: the request carries only what is new. pass: nothing is stored, and it goes on as it came.
+late: it was answered, and more was said since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,9 @@ def _rank(alignment: Alignment) -> tuple[int, int]:
     return value, alignment.matched_count
 
 
-def choose_named(given: Sequence[GivenMessage], known: Sequence[ClientMessage], *, is_retry: bool) -> Choice:
+def choose_named(
+    given: Sequence[GivenMessage], known: Sequence[ClientMessage], *, is_retry: bool, attempt: bytes | None = None
+) -> Choice:
     """What a request is for the session that it names: its whole history, or only what is new.
 
     It is the whole history where a reply of the assistant that is known stands in it. Anything else is said anew, also in
@@ -94,8 +97,12 @@ def choose_named(given: Sequence[GivenMessage], known: Sequence[ClientMessage], 
         given: The request's list.
         known: The list of the session that it names.
         is_retry: The request says that it is sent again.
+        attempt: The hash of its idempotency key; None without one.
     """
     none = Alignment(kind="continue", places=(None,) * len(given))
+    at = _find_attempt(given, known, attempt)
+    if at is not None and not all(message.is_reply or message.is_optional for message in known[at + 1 :]):
+        return Choice(kind="late", alignment=none, session=0)
     if not given:
         return Choice(kind="pass", alignment=none, reason="no messages")
     if not known:
@@ -105,8 +112,16 @@ def choose_named(given: Sequence[GivenMessage], known: Sequence[ClientMessage], 
     if alignment is not None and _has_known_reply(given, alignment):
         reason = find_pass_reason(given)
         return Choice(kind="pass" if reason else alignment.kind, alignment=alignment, session=0, reason=reason)
-    again = _align_again(given, known) if is_retry else None
+    again = _align_again(given, known) if is_retry or at is not None else None
     return again or Choice(kind="added", alignment=none, session=0)
+
+
+def _find_attempt(given: Sequence[GivenMessage], known: Sequence[ClientMessage], attempt: bytes | None) -> int | None:
+    """Where the known list has the last message of a request that had the same idempotency key; None where it has none."""
+    if attempt is None or not given:
+        return None
+    ends = [at for at, message in enumerate(known) if message.attempt == attempt]
+    return next((at for at in reversed(ends) if known[at].content in (None, given[-1].content)), None)
 
 
 def _has_known_reply(given: Sequence[GivenMessage], alignment: Alignment) -> bool:

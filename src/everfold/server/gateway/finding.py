@@ -123,9 +123,7 @@ class Finder:
                 known = await self.engine.admin.conversations.read(session.id)
                 conversation = await self._open_known(known, seed)
         client_list = conversation.client_list
-        attempts = {message.attempt for message in client_list.messages[-len(read.given) - 1 :]}
-        is_retry = caller.is_retry or (caller.attempt is not None and caller.attempt in attempts)
-        choice = choose_named(read.given, client_list.messages, is_retry=is_retry)
+        choice = choose_named(read.given, client_list.messages, is_retry=caller.is_retry, attempt=caller.attempt)
         return Found(choice=choice, conversation=conversation, client_list=client_list)
 
     async def _open_known(self, known: KnownList, seed: bytes) -> Conversation:

@@ -33,7 +33,7 @@ from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
-from everfold.errors import EverfoldError, NotFoundError
+from everfold.errors import ConflictError, EverfoldError, NotFoundError
 from everfold.ports.leases import LeaseName
 from everfold.ports.system import Ids
 from everfold.server.gateway.at_hand import AtHand
@@ -75,6 +75,7 @@ class Turns:
             own: The client's own bytes.
 
         Raises:
+            ConflictError: it was answered in the session that it names, and more was said since.
             EverfoldError: it cannot be stored or folded; nothing is locked.
         """
         if request.held_by:
@@ -91,6 +92,11 @@ class Turns:
             found = await self._finder.find(read, caller, seed)
             if found.choice.kind == "pass":
                 return Turn(request=request, body=own, context="passed", reason=found.choice.reason)
+            if found.choice.kind == "late":
+                raise ConflictError(
+                    "this Idempotency-Key is of an earlier request of this session, after which more was said; read its reply "
+                    "in the session, or send another key to say the same again"
+                )
             if found.choice.kind in ("new", "branch"):
                 conversation = await self._start(request, read, caller, seed)
             else:

@@ -4,6 +4,8 @@ A lower-case letter is what a user says, an upper-case one a reply, `(` a call a
 broke off, `_` an erased message of the user.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from everfold.core.conversations.alignment import align
@@ -129,6 +131,26 @@ def test_a_named_session_takes_what_is_new_alone(
 ) -> None:
     """Without a known reply in it a request carries only what is new, and says it again but for a retry."""
     assert _show(asked, choose_named(given(asked), known(held), is_retry=is_retry)) == expected
+
+
+@pytest.mark.parametrize(
+    ("held", "asked", "kind"),
+    [
+        ("aAbB", "a", "late"),
+        ("aAbB", "x", "added"),
+        ("aAb", "a", "late"),
+        ("_AbB", "a", "late"),
+        ("aAbBcC", "aAb", "branch"),
+        ("aA", "a", "branch"),
+        ("a~A", "a", "retry"),
+        ("aAa", "a", "late"),
+    ],
+)
+def test_an_idempotency_key_in_a_named_session(held: str, asked: str, kind: str) -> None:
+    """A request with the key and the text of one that was answered before a later one is late, and is neither said nor asked again."""
+    messages = known(held)
+    messages[0] = replace(messages[0], attempt=b"k")
+    assert choose_named(given(asked), messages, is_retry=False, attempt=b"k").kind == kind
 
 
 @pytest.mark.parametrize(
