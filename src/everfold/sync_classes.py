@@ -1835,7 +1835,7 @@ class SyncUsageStore(Blocking[UsageStore]):
         """Calls in the order of their recording, after the one with the given id.
 
         Raises:
-            NotFoundError: no call has the id `after`.
+            NotFoundError: no such call has the id `after`.
         """
         return self._call(
             self._wrapped.list_calls,

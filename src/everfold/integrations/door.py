@@ -16,13 +16,14 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import anyio
 
 from everfold.core.log.interruption import write_interrupted
+from everfold.core.log.prompts import Prompt
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
@@ -270,9 +271,13 @@ class Door(Reach):
         for _ in range(_MOST_TRIES):
             if (system, tools) != (None, None):
                 await self.session.configure(system=system, tools=tools)
-            wanted = self.session.settings.prompt
             window = await self.session.window(suffix=suffix, require_complete=True)
-            if window.prompt.is_as(wanted):
+            held = window.prompt
+            wanted = Prompt(
+                system=(held.system if system is None else system) or None,
+                tools=held.tools if tools is None else tuple(tools),
+            )
+            if wanted.is_as(replace(held, system=held.system or None)):
                 return window
         raise ConflictError(
             f"the system prompt or tools of session {self.session.id} were changed by others at each of {_MOST_TRIES} tries; "
