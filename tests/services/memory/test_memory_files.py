@@ -185,6 +185,8 @@ async def test_a_full_folder_is_told(files: MemoryFiles) -> None:
         {},
         {"command": "fly"},
         {"command": "view"},
+        None,
+        [],
         {"command": "view", "path": 7},
         {"command": "view", "path": NOTES, "view_range": [1]},
         {"command": "view", "path": NOTES, "view_range": [9, 10]},

@@ -86,6 +86,17 @@ async def test_schemas_are_functions_with_closed_parameters(tools: MemoryTools) 
     assert names == list(MEMORY_TOOLS)
 
 
+@pytest.mark.parametrize("arguments", [None, [], "Oslo", 5])
+@pytest.mark.parametrize("name", MEMORY_TOOLS)
+async def test_arguments_that_are_no_object_are_answered(tools: MemoryTools, name: str, arguments: object) -> None:
+    """A call whose arguments are no JSON object is answered with an error, and a write counts it as a failure."""
+    answers = [await tools.call(name, arguments) for _ in range(MOST_FAILURES)]  # type: ignore[arg-type]
+    assert all(answer.is_error for answer in answers)
+    assert "must be a JSON object" in answers[0].text
+    writes = ("memory_add", "memory_replace", "memory_remove", "memory_batch")
+    assert answers[-1].is_terminal == (name in writes)
+
+
 async def test_writes_answer_shortly_and_for_good(tools: MemoryTools, store: Store) -> None:
     """A write that succeeded is terminal and does not repeat the entry; a duplicate is no failure."""
     added = await tools.call("memory_add", {"statement": "The server is called Oslo."})

@@ -32,7 +32,7 @@ from everfold.errors import ConflictError, EverfoldError, InvalidInputError, Lim
 from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.check_arguments import checked
-from everfold.services.memory.tool_answers import ToolAnswer, get_text, tell_error
+from everfold.services.memory.tool_answers import ToolAnswer, get_text, require_object, tell_error
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -82,7 +82,7 @@ class MemoryFiles:
             command: The input of a call of the tool: `command`, and what that command takes.
         """
         try:
-            return ToolAnswer(text=await self._do(command))
+            return ToolAnswer(text=await self._do(require_object(command)))
         except (NotFoundError, InvalidInputError, LimitError) as error:
             return ToolAnswer(text=str(error), is_error=True)
         except EverfoldError as error:

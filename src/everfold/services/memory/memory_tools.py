@@ -34,6 +34,7 @@ from everfold.services.memory.tool_answers import (
     get_count,
     get_text,
     join_lines,
+    require_object,
     tell_error,
 )
 from everfold.services.sessions.search import choose_filter
@@ -98,6 +99,7 @@ class MemoryTools:
         if name in _WRITES:
             return await self._write(name, arguments)
         try:
+            require_object(arguments)
             match name:
                 case "memory_list":
                     return await self.memory_list(_find_tier(arguments))
@@ -128,7 +130,7 @@ class MemoryTools:
 
     async def _write(self, name: str, arguments: JsonObject) -> ToolAnswer:
         try:
-            operations = _read_operations(name, arguments)
+            operations = _read_operations(name, require_object(arguments))
         except InvalidInputError as error:
             return self._fail(tell_error(error))
         return await self._change(operations)

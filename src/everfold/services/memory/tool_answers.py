@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from everfold.core.primitives.json_values import JsonObject
+from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.errors import (
     AccessError,
     ConflictError,
@@ -56,6 +56,17 @@ def join_lines(lines: Sequence[str], *, empty: str) -> str:
             break
         taken.append(line)
     return "\n".join(taken) or empty
+
+
+def require_object(arguments: JsonValue) -> JsonObject:
+    """What a tool is called with.
+
+    Raises:
+        InvalidInputError: it is no JSON object.
+    """
+    if not isinstance(arguments, dict):
+        raise InvalidInputError(f"the arguments must be a JSON object, got {type(arguments).__name__}")
+    return arguments
 
 
 def get_text(arguments: JsonObject, name: str) -> str:
