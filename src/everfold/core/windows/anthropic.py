@@ -329,14 +329,14 @@ def _place_breakpoints(tools: Sequence[JsonValue], system: list[JsonObject], tur
     ends = [system[-1]] if system else []
     ends += [turns.last_block[place] for place in ("body", "tail") if place in turns.last_block]
     own = [block for block in ends if "cache_control" not in block]
-    tool_marks = [tool for tool in tools if isinstance(tool, dict) and "cache_control" in tool]
-    own = own[max(len(own) + len(tool_marks) - MAX_BREAKPOINTS, 0) :]
-    budget = MAX_BREAKPOINTS - len(own) - len(tool_marks)
+    marked = [tool for tool in tools if isinstance(tool, dict) and "cache_control" in tool]
+    own = own[max(len(own) + len(marked) - MAX_BREAKPOINTS, 0) :]
+    budget = MAX_BREAKPOINTS - len(own) - len(marked)
     for block in turns.client_marks[: max(len(turns.client_marks) - budget, 0)]:
         del block["cache_control"]
     for block in own:
         block["cache_control"] = {"type": "ephemeral"}
-    _order_lifetimes([*system, *(block for message in turns.messages for block in _blocks_of(message))])
+    _order_lifetimes([*marked, *system, *(block for message in turns.messages for block in _blocks_of(message))])
 
 
 def _blocks_of(message: dict[str, JsonValue]) -> list[JsonObject]:

@@ -153,6 +153,17 @@ async def test_every_log_renders_validly(name: str) -> None:
     assert check_anthropic_request(render(window, "anthropic"), extras=extras) == []
 
 
+async def test_a_mark_on_a_tool_lives_as_long_as_a_later_one() -> None:
+    """A tool's mark of five minutes gets an hour where a message's mark of an hour follows."""
+    tool: JsonObject = {"name": "look", "input_schema": {"type": "object"}, "cache_control": MARK}
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=8_000, tools=[tool])
+        await session.append(ask({"type": "text", "text": "Hi", "cache_control": HOUR}))
+        request = render(await session.window(), "anthropic")
+    assert check_anthropic_request(request) == []
+    assert request["tools"] == [{**tool, "cache_control": HOUR}]
+
+
 async def test_the_first_use_of_an_id_keeps_it() -> None:
     """A call id that comes again is renamed with its results, the first use is not, and each is unique."""
     async with everfold.open("memory://") as engine:
