@@ -15,7 +15,12 @@ pytest.importorskip("agents.run", reason="needs the OpenAI Agents SDK; `make doo
 from agents.extensions.handoff_filters import remove_all_tools
 from agents.run import CallModelData, ModelInputData
 from openai import AsyncOpenAI
-from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+from openai.types.responses import (
+    ResponseFunctionShellToolCall,
+    ResponseFunctionShellToolCallOutput,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 from openai.types.responses.response_output_item import McpApprovalRequest
 
 import everfold
@@ -304,3 +309,28 @@ async def test_a_run_that_waits_for_an_approval_of_the_providers_own_tool_is_sto
             connection = Connection(Door(session), RunConfig()) if goes_on_elsewhere else connection
         kinds = [message.kind for message in await session.messages()]
     assert kinds == ["user", "assistant", "result", "assistant"]
+
+
+async def test_what_the_provider_ran_is_stored_once() -> None:
+    """A shell of the provider has its output in the reply that calls it, and is not taken for the client's later."""
+    call = {"type": "shell_call", "id": "sh_1", "call_id": "call_1", "status": "completed", "action": {"commands": []}}
+    output = {"type": "shell_call_output", "id": "sho_1", "call_id": "call_1", "status": "completed", "output": []}
+    text = ResponseOutputText(type="output_text", text="No file.", annotations=[])
+    said = ResponseOutputMessage(id="msg_1", type="message", role="assistant", status="completed", content=[text])
+    ran = [
+        ResponseFunctionShellToolCall.model_validate(call),
+        ResponseFunctionShellToolCallOutput.model_validate(output),
+    ]
+    agent = Agent("helper", model="scripted")
+    items: list[Any] = [{"role": "user", "content": "Look."}]
+    async with everfold.open("memory://") as engine:
+        session = await engine.session()
+        connection = Connection(Door(session), RunConfig())
+        connection.go_on_with(agent, object())
+        for _ in range(2):
+            await connection.filter(CallModelData(ModelInputData([*items], None), agent, None))
+            await connection.reply([*ran, said], counted_tokens=0)
+            items += [item.model_dump(exclude_none=True) for item in (*ran, said)]
+            items.append({"role": "user", "content": "Look again."})
+        kinds = [message.kind for message in await session.messages()]
+    assert kinds == ["user", "assistant", "user", "assistant"]

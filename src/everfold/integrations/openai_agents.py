@@ -26,7 +26,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
-from everfold.core.log.responses import find_pairing_id, group_items
+from everfold.core.log.responses import find_pairing_id, group_items, list_calls
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Door, Given
@@ -197,7 +197,8 @@ class Connection:
         items = [item.model_dump(mode="json", exclude_none=True) for item in output]
         asked = self._asked
         self._replies_count += 1
-        self._calls, self._is_handed_over = [item["call_id"] for item in items if "call_id" in item], False
+        self._calls = [str(item["call_id"]) for item in list_calls(items) if "call_id" in item]
+        self._is_handed_over = False
         if asked and items:
             name, wire = self._name_reply(self._replies_count, items)
             given = Given(name, partial(list, [wire]))
@@ -293,13 +294,13 @@ class ListeningModel(Model):
 
 
 def _is_reply(wire: Item) -> bool:
-    return "output" in wire and "call_id" not in wire
+    return wire.get("object") == "response"
 
 
 def _list_last_calls(wires: Sequence[Item]) -> list[str]:
     """The ids of the calls of the newest reply in a run's items."""
     reply = next((wire for wire in reversed(wires) if _is_reply(wire)), None)
-    return [call_id for item in reply["output"] if (call_id := find_pairing_id(item))] if reply else []
+    return [call_id for item in list_calls(reply["output"]) if (call_id := find_pairing_id(item))] if reply else []
 
 
 def _read_tools(agent: Any) -> list[JsonValue]:

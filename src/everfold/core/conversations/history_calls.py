@@ -18,7 +18,7 @@ from typing import Final, cast
 
 from everfold.core.conversations.requests import ClientRequest
 from everfold.core.log.messages import CallPart, WireFormat
-from everfold.core.log.responses import is_of_reply
+from everfold.core.log.responses import group_items, is_of_reply
 from everfold.core.log.wire import read_wire
 from everfold.core.memory.schemas import list_history_schemas
 from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
@@ -210,11 +210,11 @@ def _makes_call(form: WireFormat, message: JsonObject, call_id: str) -> bool:
 
 def _find_reply(items: Sequence[JsonObject], at: int) -> tuple[int, int]:
     """Where the items of a reply begin and end, of which one stands at a place."""
-    first = end = at
-    while first and is_of_reply(items[first - 1]):
-        first -= 1
-    while end < len(items) and is_of_reply(items[end]):
-        end += 1
+    first = end = 0
+    for wire in group_items(items):
+        first, end = end, end + (1 if wire is items[end] else len(cast("list[object]", wire["output"])))
+        if end > at:
+            break
     return first, end
 
 

@@ -33,10 +33,20 @@ _ROLES: Final[Mapping[str, Role]] = {
 _TEXTS: Final = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
 PARTS: Final = ("input_text", "output_text", "input_image", "input_file", "input_audio")
 """The types of content parts that only this form has. A tuple, since a type that is looked for may be anything."""
-_WORDS: Final = frozenset({"reasoning", "compaction"})
+_WORDS: Final = frozenset({"reasoning", "compaction", "program"})
 """The types of items of one word; all others, those of tomorrow too, are words joined by `_`."""
 _OUTPUTS: Final = ("_output", "_response")
 """How the types of items end that answer a call."""
+_CLIENT_OUTPUTS: Final = frozenset(
+    {
+        "function_call_output",
+        "custom_tool_call_output",
+        "computer_call_output",
+        "local_shell_call_output",
+        "mcp_approval_response",
+    }
+)
+"""The outputs of tools that a client runs. Of other tools the provider's own outputs have an id, a client's have none."""
 _CALL_IDS: Final = {"mcp_approval_request": "id", "mcp_approval_response": "approval_request_id"}
 """Where an item has the id that pairs it, when that is not `call_id`."""
 
@@ -55,17 +65,17 @@ def is_responses(wire: Mapping[str, object]) -> bool:
 
 
 def is_of_reply(item: Mapping[str, object]) -> bool:
-    """Whether an item is a part of what a model said."""
+    """Whether an item is a part of what a model said, whatever stands before it."""
     if "role" in item:
         return item.get("role") == "assistant" and item.get("type", "message") == "message"
-    return isinstance(kind := item.get("type"), str) and not kind.endswith(_OUTPUTS) and kind != "item_reference"
+    return isinstance(item.get("type"), str) and (not is_output(item) or find_pairing_id(item) is None)
 
 
 def group_items(items: Sequence[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
     """The messages that a list of items is: those of a reply together, any other, and any of another form, as it is."""
     reply: list[Mapping[str, object]] = []
     for item in items:
-        if isinstance(item, Mapping) and "object" not in item and is_responses(item) and is_of_reply(item):
+        if isinstance(item, Mapping) and "object" not in item and is_responses(item) and _goes_on(reply, item):
             reply.append(item)
             continue
         if reply:
@@ -76,16 +86,51 @@ def group_items(items: Sequence[Mapping[str, object]]) -> Iterator[Mapping[str, 
         yield {"object": "response", "output": reply}
 
 
+def _goes_on(reply: Sequence[Mapping[str, object]], item: Mapping[str, object]) -> bool:
+    """Whether an item goes on with a reply, or begins one: the provider's output belongs to the reply with its call."""
+    if is_of_reply(item):
+        return True
+    if item.get("type") in _CLIENT_OUTPUTS or not (item.get("id") or item.get("execution") == "server"):
+        return False
+    return find_pairing_id(item) in [find_pairing_id(call) for call in list_calls(reply)]
+
+
 def list_reply_items(wire: JsonObject) -> list[JsonObject]:
     """The items of a reply: those of a response, or the one item that the message is."""
     output = wire.get("output") if wire.get("object") == "response" else [wire]
     return [item for item in cast("list[JsonValue]", output) if isinstance(item, dict)]
 
 
-def find_pairing_id(item: JsonObject) -> str | None:
+def is_output(item: Mapping[str, object]) -> bool:
+    """Whether an item answers a call."""
+    return str(item.get("type")).endswith(_OUTPUTS)
+
+
+def find_pairing_id(item: Mapping[str, object]) -> str | None:
     """The id that pairs a call with what answers it; None where an item is neither."""
     found = item.get(_CALL_IDS.get(str(item.get("type")), "call_id"))
     return found if isinstance(found, str) and found else None
+
+
+def find_settled(items: Sequence[Mapping[str, object]]) -> frozenset[str]:
+    """The ids of the calls of a reply whose output stands behind them in it: the provider itself ran them."""
+    called: set[str] = set()
+    waiting: list[str] = []
+    for item in items:
+        call_id = find_pairing_id(item)
+        if call_id is not None and not is_output(item):
+            called.add(call_id)
+            waiting.append(call_id)
+        elif call_id in waiting:
+            waiting.remove(call_id)
+    return frozenset(called.difference(waiting))
+
+
+def list_calls(items: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """The calls among the items of a reply that wait for an output."""
+    settled = find_settled(items)
+    ids = [None if is_output(item) else find_pairing_id(item) for item in items]
+    return [item for item, id_ in zip(items, ids, strict=True) if id_ is not None and id_ not in settled]
 
 
 def set_pairing_id(item: JsonObject, call_id: str) -> JsonObject:
@@ -99,15 +144,14 @@ def read_responses(wire: JsonObject) -> MessageView:
     Raises:
         InvalidInputError: a role is unknown, or a field has the wrong type.
     """
-    kind = wire.get("type", "message")
     if wire.get("object") == "response" or is_of_reply(wire):
-        parts = [part for item in list_reply_items(wire) for part in _read_reply_item(item)]
+        items = list_reply_items(wire)
+        calls = list_calls(items)
+        parts = [part for item in items for part in _read_reply_item(item, is_call=item in calls)]
         return MessageView(format="responses", role="assistant", name=None, parts=tuple(parts))
-    if kind == "message":
-        return _read_message(wire)
-    if isinstance(kind, str) and kind.endswith(_OUTPUTS) and (call_id := find_pairing_id(wire)) is not None:
+    if is_output(wire) and (call_id := find_pairing_id(wire)) is not None:
         return MessageView(format="responses", role="tool", name=None, parts=(_read_result(wire, call_id),))
-    return MessageView(format="responses", role="user", name=None, parts=(OpaquePart(type=str(kind), raw=wire),))
+    return _read_message(wire)
 
 
 def _read_message(wire: JsonObject) -> MessageView:
@@ -155,13 +199,13 @@ def _read_image(part: JsonObject) -> ImagePart:
     return ImagePart(url=url if isinstance(url, str) else None, data=None, media_type=None, detail=detail, raw=part)
 
 
-def _read_reply_item(item: JsonObject) -> Iterator[Part]:
+def _read_reply_item(item: JsonObject, *, is_call: bool) -> Iterator[Part]:
     kind = item.get("type", "message")
     if kind == "message":
         yield from _read_content(item.get("content"))
     elif kind == "reasoning":
         yield ThinkingPart(text=_read_texts(item.get("summary")), is_signed=True, raw=item)
-    elif (call_id := find_pairing_id(item)) is not None:
+    elif is_call and (call_id := find_pairing_id(item)) is not None:
         yield CallPart(id=call_id, name=str(item.get("name") or kind), arguments=_read_arguments(item), raw=item)
     else:
         yield OpaquePart(type=str(kind), raw=item)

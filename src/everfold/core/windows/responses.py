@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from everfold.core.log.files import File, find_file
 from everfold.core.log.messages import CallPart, ImagePart, OpaquePart, ThinkingPart
-from everfold.core.log.responses import find_pairing_id, list_reply_items, set_pairing_id
+from everfold.core.log.responses import find_pairing_id, find_settled, is_output, list_reply_items, set_pairing_id
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text
 from everfold.core.text.frames import EMPTY_TEXT
 from everfold.core.windows.entries import Renderable
@@ -99,6 +99,8 @@ class _Writer:
         for item in speech.items:
             if isinstance(item, ShownCall):
                 self._take_call(item.part, seq, answers)
+        for call_id in sorted(find_settled(items_of(speech))):
+            self.step[call_id] = (self._take_id(call_id, seq), "")
         is_whole = speech.message is not None and _is_native(speech) and not speech.message.cuts
         written = list(self._copy(speech) if is_whole else self._write_shown(speech.items))
         while written and written[-1].get("type") == "reasoning":
@@ -107,32 +109,34 @@ class _Writer:
 
     def _take_call(self, part: CallPart, seq: int, answers: Sequence[ShownAnswer]) -> None:
         """Give a call an id that no other one has, and the type of what answers it; none where nothing can."""
-        call_id = fit_id(part.id)
-        if call_id in self.taken_ids:
-            text = f"{seq}/{part.id}".encode("utf-8", "surrogatepass")
-            call_id = f"call_{hashlib.sha256(text).hexdigest()[:32]}"
         kind = str(part.raw.get("type"))
         kind = kind if _is_item(part) else "function_call"
         answer = next((one for one in answers if one.call_id == part.id), None)
         native = answer.part.raw if answer is not None and answer.part is not None else None
         if kind in _TEXT_OUTPUTS:
-            self.step[part.id] = (call_id, _TEXT_OUTPUTS[kind])
+            self.step[part.id] = (self._take_id(part.id, seq), _TEXT_OUTPUTS[kind])
         elif native is not None and find_pairing_id(native) is not None and answer is not None and answer.text is None:
-            self.step[part.id] = (call_id, "")
-        else:
-            return
+            self.step[part.id] = (self._take_id(part.id, seq), "")
+
+    def _take_id(self, own: str, seq: int) -> str:
+        """The id of a call in this request: its own, unless another call has that."""
+        call_id = fit_id(own)
+        if call_id in self.taken_ids:
+            text = f"{seq}/{own}".encode("utf-8", "surrogatepass")
+            call_id = f"call_{hashlib.sha256(text).hexdigest()[:32]}"
         self.taken_ids.add(call_id)
+        return call_id
 
     def _copy(self, speech: Speech) -> Iterator[JsonObject]:
         """The items of a reply as they came."""
-        for item in list_reply_items(speech.message.wire) if speech.message else ():
+        for item in items_of(speech):
             call_id = None if item.get("type", "message") in ("message", "reasoning") else find_pairing_id(item)
             if item.get("type", "message") == "message" and not item.get("content"):
                 yield {"role": "assistant", "content": EMPTY_TEXT}
             elif call_id is None:
                 yield _clean(item)
             elif call_id not in self.step:
-                yield _name_call(str(item.get("type")))
+                yield _name_content(str(item.get("type"))) if is_output(item) else _name_call(str(item.get("type")))
             else:
                 yield self._fit(_clean(item), call_id)
 
@@ -156,7 +160,7 @@ class _Writer:
                 case ThinkingPart() if item.raw.get("type") == "reasoning":
                     yield _clean(item.raw)
                 case OpaquePart():
-                    yield {"role": "assistant", "content": f"[content of type {clean_text(item.type)}]"}
+                    yield _name_content(item.type)
                 case _:
                     continue
 
@@ -185,6 +189,11 @@ class _Writer:
         return {"type": kind, "call_id": call_id, "output": output}
 
 
+def items_of(speech: Speech) -> list[JsonObject]:
+    """The items of a reply that came in this form."""
+    return list_reply_items(speech.message.wire) if speech.message is not None and _is_native(speech) else []
+
+
 def answers_of(speech: Speech) -> Iterator[ShownAnswer]:
     """The answers of a step."""
     return (item for item in speech.items if isinstance(item, ShownAnswer))
@@ -197,6 +206,10 @@ def _is_native(speech: Speech) -> bool:
 def _is_item(part: CallPart) -> bool:
     """Whether a call came as an item of this form, and not as a call of chat or a block of Anthropic's."""
     return find_pairing_id(part.raw) == part.id and part.raw.get("type") not in ("function", "custom", "tool_use")
+
+
+def _name_content(kind: str) -> JsonObject:
+    return {"role": "assistant", "content": f"[content of type {clean_text(kind)}]"}
 
 
 def _name_call(kind: str) -> JsonObject:

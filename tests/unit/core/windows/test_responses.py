@@ -76,6 +76,31 @@ OTHERS: dict[str, list[JsonObject]] = {
         }
     ],
 }
+SHELL: list[JsonObject] = [
+    {"type": "shell_call", "id": "sh_1", "call_id": "call_s", "status": "completed", "action": {"commands": ["ls"]}},
+    {
+        "type": "shell_call_output",
+        "id": "sho_1",
+        "call_id": "call_s",
+        "status": "completed",
+        "output": [{"stdout": "a.txt", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+    },
+]
+FOUND: list[JsonObject] = [
+    {"type": "tool_search_call", "id": "tsc_1", "execution": "server", "status": "completed", "arguments": {"q": "x"}},
+    {"type": "tool_search_output", "id": "tso_1", "execution": "server", "status": "completed", "tools": []},
+]
+RAN: dict[str, list[JsonObject]] = {
+    "a hosted shell": SHELL,
+    "a tool search": FOUND,
+    "a tool search with an id": [{**item, "call_id": "call_t"} for item in FOUND],
+    "a program": [
+        {"type": "program", "id": "cm_1", "call_id": "call_p", "code": "1", "fingerprint": "f"},
+        {"type": "program_output", "id": "cmo_1", "call_id": "call_p", "result": "1", "status": "completed"},
+    ],
+    "beside a call of the client's": [*SHELL, CALLS[0]],
+}
+"""What the provider ran within one reply: calls with their outputs."""
 OPENER = "[The conversation begins with the assistant.]"
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "responses")
 
@@ -107,6 +132,46 @@ async def test_a_response_of_the_sdk_is_taken() -> None:
     response = Response.model_validate(body)
     shown = (await show([HELLO, response, *OUTPUTS]))["input"]
     assert shown == [HELLO, REASONING, *CALLS, *OUTPUTS]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("name", RAN)
+async def test_what_the_provider_ran_is_of_its_reply(name: str, whole: bool) -> None:  # noqa: FBT001 - a case
+    """A call and its output within one reply are one message of the assistant, given as a response or as its items."""
+    items = [REASONING, *RAN[name], SAID]
+    given: list[JsonObject] = [{"object": "response", "output": cast("Any", items)}] if whole else items
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=8_000)
+        await session.append(cast("Any", [HELLO, *given]))
+        assert [message.view.role for message in await session.messages()] == ["user", "assistant"]
+        await session.append(cast("Any", [*(OUTPUTS[:1] if CALLS[0] in items else []), HELLO]))
+        window = await session.window()
+    request = render(window, "responses")
+    shown = cast("list[JsonObject]", request["input"])
+    assert shown[1 : len(items) + 1] == items
+    assert check_openai_request(render(window, "openai")) == []
+    assert check_anthropic_request(render(window, "anthropic")) == []
+
+
+async def test_what_the_provider_ran_is_paired_within_its_reply() -> None:
+    """Ids that come again are changed with their outputs, and an output whose call another message has is named."""
+    reply: JsonObject = {"object": "response", "output": cast("Any", [*SHELL, SAID])}
+    shown = cast("list[JsonObject]", (await show([HELLO, reply, HELLO, reply]))["input"])
+    ids = [item.get("call_id") for item in shown if "call_id" in item]
+    assert ids[:2] == ["call_s", "call_s"]
+    assert ids[2] == ids[3] != "call_s"
+    shown = cast("list[JsonObject]", (await show([HELLO, {"object": "response", "output": [SHELL[1]]}]))["input"])
+    assert shown[1:] == [{"role": "assistant", "content": "[content of type shell_call_output]"}]
+
+
+async def test_a_clients_own_output_is_a_result() -> None:
+    """The output of a shell that the client runs is a result of its own, which answers the call."""
+    output = {key: value for key, value in SHELL[1].items() if key != "id"}
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=8_000)
+        await session.append(cast("Any", [HELLO, SHELL[0], output, SAID]))
+        assert [message.kind for message in await session.messages()] == ["user", "assistant", "result", "assistant"]
+        assert cast("list[JsonObject]", render(await session.window(), "responses")["input"])[1:3] == [SHELL[0], output]
 
 
 async def test_a_reply_is_one_message() -> None:
