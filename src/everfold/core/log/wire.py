@@ -42,6 +42,7 @@ SERVER_BLOCKS: Final = frozenset(
         "mcp_tool_result",
         "web_search_tool_result",
         "web_fetch_tool_result",
+        "advisor_tool_result",
         "code_execution_tool_result",
         "bash_code_execution_tool_result",
         "text_editor_code_execution_tool_result",

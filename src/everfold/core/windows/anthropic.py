@@ -1,7 +1,8 @@
 """A window as an Anthropic messages request.
 
 Roles alternate, so neighbouring speeches of one role share a message; results come before text; system messages in
-the middle become marked user text at their place; thinking stays where its signature is valid. Cache breakpoints stand
+the middle become marked user text at their place; thinking stays where its signature is valid; calls that the provider
+ran are shown with their results. Cache breakpoints stand
 at the end of the system prompt, of the body and of the tail; with the client's own they are at most four.
 
 Source: the public API reference of the messages API: content blocks, tool use, extended thinking, prompt caching.
@@ -19,6 +20,7 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_js
 from everfold.core.text.frames import BETWEEN_TEXT, EMPTY_TEXT, system_note
 from everfold.core.windows.entries import Renderable
 from everfold.core.windows.openai import fit_id, fit_name
+from everfold.core.windows.server_calls import RESULT, follow_calls, list_server_parts, name_unpaired
 from everfold.core.windows.speech import (
     Place,
     Shown,
@@ -51,7 +53,7 @@ def render_anthropic(window: Renderable) -> JsonObject:
     if window.prompt.system and window.prompt.system.strip():
         system.append({"type": "text", "text": clean_text(window.prompt.system)})
     turns = _Turns()
-    for speech in speak(window):
+    for speech in name_unpaired(speak(window)):
         if speech.place == "system":
             system += [{"type": "text", "text": text} for text in texts_of(speech.items) if text.strip()]
         else:
@@ -76,6 +78,7 @@ class _Turns:
         self.client_marks: list[JsonObject] = []
         self.taken_ids: set[str] = set()
         self.step_ids: dict[str, str] = {}
+        self.waiting: dict[str, OpaquePart] = {}
 
     def add(self, speech: Speech) -> None:
         role = "assistant" if speech.role == "assistant" else "user"
@@ -86,6 +89,8 @@ class _Turns:
             return
         content = self._content_for(role, blocks)
         content.extend(blocks)
+        for part in list_server_parts(speech):
+            follow_calls(self.waiting, part)
         self.client_marks += [block for block in blocks if "cache_control" in block]
         if blocks[-1].get("type") in _MARKABLE:
             self.last_block[speech.place] = blocks[-1]
@@ -109,7 +114,7 @@ class _Turns:
     def _content_for(self, role: str, blocks: list[JsonObject]) -> list[JsonValue]:
         last = self.messages[-1] if self.messages else None
         if last is not None and last["role"] == role:
-            if role == "user" or not any(block.get("type") in _THINKING for block in blocks):
+            if role == "user" or self.waiting or not any(block.get("type") in _THINKING for block in blocks):
                 return cast("list[JsonValue]", last["content"])
             self.messages.append({"role": "user", "content": [{"type": "text", "text": BETWEEN_TEXT}]})
         content: list[JsonValue] = []
@@ -306,8 +311,10 @@ def _native_image(raw: JsonObject) -> JsonObject | None:
 
 
 def _opaque(item: OpaquePart, speech: Speech) -> JsonObject:
-    known = SERVER_BLOCKS if speech.role == "assistant" else _USER_OPAQUE
-    if _is_native(speech) and item.type in known:
+    is_known = item.type in _USER_OPAQUE
+    if speech.role == "assistant":
+        is_known = item.type in SERVER_BLOCKS or item.type.endswith(RESULT)
+    if _is_native(speech) and is_known:
         return cast("JsonObject", clean_json(item.raw))
     file = find_file(item.raw) if speech.role == "user" else None
     return _placeholder(item.type) if file is None else _file(file)

@@ -34,6 +34,7 @@ SERVER_BLOCK_TYPES: Final = frozenset(
         "server_tool_use",
         "web_search_tool_result",
         "web_fetch_tool_result",
+        "advisor_tool_result",
         "code_execution_tool_result",
         "bash_code_execution_tool_result",
         "text_editor_code_execution_tool_result",
@@ -41,8 +42,10 @@ SERVER_BLOCK_TYPES: Final = frozenset(
         "mcp_tool_use",
         "mcp_tool_result",
         "container_upload",
+        "compaction",
     }
 )
+SERVER_CALL_TYPES: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 # Source: the reference's member lists; the endpoint answers "Extra inputs are not permitted" to any other.
 BLOCK_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "text": frozenset({"type", "text", "cache_control", "citations"}),
@@ -78,6 +81,7 @@ def list_anthropic_violations(request: Wire, *, interleaved_thinking: bool = Fal
         yield from _check_message(message, f"messages[{index}]")
     yield from _check_roles(messages)
     yield from check_anthropic_pairing(messages)
+    yield from _check_server_pairing(messages)
     yield from _check_unique_call_ids(messages)
     yield from _check_final(messages[-1], f"messages[{len(messages) - 1}]")
     for index, message in enumerate(messages):
@@ -277,6 +281,29 @@ def _check_roles(messages: list[object]) -> Iterator[str]:
     for index in range(1, len(roles)):
         if roles[index] == roles[index - 1]:
             yield f"messages[{index}].role: two {roles[index]} messages in a row"
+
+
+def _check_server_pairing(messages: list[object]) -> Iterator[str]:
+    """Yield where the result of a server tool has no call before it, or a call no result before the user speaks again.
+
+    Results of the client's own tools may stand between; a call that the last message leaves open is a paused turn.
+
+    Source: "`web_search` tool use ... was found without a corresponding `web_search_tool_result` block"; guide on `pause_turn`.
+    """
+    waiting: set[str] = set()
+    for index, message in enumerate(messages):
+        for block in list_blocks(message):
+            kind = str(block.get("type"))
+            if kind in SERVER_CALL_TYPES:
+                waiting.add(str(block.get("id")))
+            elif kind.endswith("_tool_result"):
+                call_id = str(block.get("tool_use_id"))
+                if call_id not in waiting:
+                    yield f"messages[{index}]: {kind} {call_id!r} answers no server call before it"
+                waiting.discard(call_id)
+            elif waiting and isinstance(message, Mapping) and message.get("role") == "user" and kind != "tool_result":
+                yield f"messages[{index}]: no result answers the server calls {', '.join(sorted(waiting))}"
+                waiting.clear()
 
 
 def _check_unique_call_ids(messages: list[object]) -> Iterator[str]:

@@ -11,6 +11,8 @@ REPLY = {"role": "assistant", "content": "hello"}
 MARK = {"cache_control": {"type": "ephemeral"}}
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
 TEXT = {"type": "text", "text": "hello"}
+SEARCHES = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
 PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}}
 
 
@@ -62,9 +64,9 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "result with an image": {"messages": _step(_use(), _result(content=[TEXT, PNG]))},
     "result without content": {"messages": _step(_use(), _result(content=[]))},
     "failed result": {"messages": _step(_use(), _result(is_error=True, content="no such file"))},
-    "server tool": {
-        "messages": [USER, _said("assistant", {"type": "server_tool_use", "id": "s", "name": "web_search"}, TEXT)]
-    },
+    "server tool": {"messages": [USER, _said("assistant", SEARCHES, FOUND, TEXT), USER]},
+    "paused server tool": {"messages": [USER, _said("assistant", SEARCHES)]},
+    "compaction of the provider": {"messages": [USER, _said("assistant", {"type": "compaction", "content": "So."})]},
     "four marks, the long one first": {
         "system": [TEXT | {"cache_control": {"type": "ephemeral", "ttl": "1h"}}],
         "messages": [_said("user", TEXT | MARK), REPLY, _said("user", TEXT | MARK, TEXT | MARK)],
@@ -73,6 +75,14 @@ ACCEPTED: dict[str, dict[str, Any]] = {
 }
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "server result without its call": (
+        {"messages": [USER, _said("assistant", FOUND), USER]},
+        "answers no server call before it",
+    ),
+    "server call without its result": (
+        {"messages": [USER, _said("assistant", SEARCHES, TEXT), USER]},
+        "no result answers the server calls s",
+    ),
     "no messages": ({"messages": []}, "a non-empty list"),
     "message that is no object": ({"messages": ["hi"]}, "an object is required"),
     "system as a number": ({"system": 3, "messages": [USER]}, "system: a string or a list"),
