@@ -108,7 +108,7 @@ def is_output(item: Mapping[str, object]) -> bool:
 
 def find_pairing_id(item: Mapping[str, object]) -> str | None:
     """The id that pairs a call with what answers it; None where an item is neither."""
-    found = item.get(_CALL_IDS.get(str(item.get("type")), "call_id"))
+    found = item.get(_find_id_key(item))
     return found if isinstance(found, str) and found else None
 
 
@@ -135,7 +135,14 @@ def list_calls(items: Sequence[Mapping[str, object]]) -> list[Mapping[str, objec
 
 def set_pairing_id(item: JsonObject, call_id: str) -> JsonObject:
     """The same item paired by another id."""
-    return {**item, _CALL_IDS.get(str(item.get("type")), "call_id"): call_id}
+    return {**item, _find_id_key(item): call_id}
+
+
+def _find_id_key(item: Mapping[str, object]) -> str:
+    """Where an item has the id that pairs it. The output of a local shell has it as `id`; the Agents SDK adds `call_id`."""
+    if item.get("type") == "local_shell_call_output" and "call_id" not in item:
+        return "id"
+    return _CALL_IDS.get(str(item.get("type")), "call_id")
 
 
 def read_responses(wire: JsonObject) -> MessageView:

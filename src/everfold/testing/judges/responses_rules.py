@@ -23,6 +23,8 @@ ANSWERED: Final[Mapping[str, str]] = {
     "mcp_approval_request": "mcp_approval_response",
 }
 """The calls that the client answers, each with the type of its answer."""
+OUTPUT_IDS: Final = {"mcp_approval_response": "approval_request_id", "local_shell_call_output": "id"}
+"""Where an answer has the id of its call, when that is not `call_id`."""
 ALONE: Final = frozenset(
     {
         "web_search_call",
@@ -59,7 +61,7 @@ def _check_item(item: Wire, following: Wire, open_calls: dict[object, str], path
     if kind in ANSWERED:
         yield from _open(kind, item, open_calls, path)
     elif kind in ANSWERED.values():
-        call_id = item.get("approval_request_id" if kind == "mcp_approval_response" else "call_id")
+        call_id = item.get("call_id") or item.get(OUTPUT_IDS.get(kind, "call_id"))
         if open_calls.pop(call_id, None) != kind:
             yield f"{path}: this {kind} answers no open call: {call_id!r}"
         if kind == "function_call_output" and not isinstance(item.get("output"), str | list):

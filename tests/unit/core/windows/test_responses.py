@@ -61,6 +61,18 @@ OTHERS: dict[str, list[JsonObject]] = {
         },
         SAID,
     ],
+    "a local shell": [
+        HELLO,
+        {
+            "type": "local_shell_call",
+            "id": "lsh_1",
+            "call_id": "call_l",
+            "action": {"type": "exec"},
+            "status": "completed",
+        },
+        {"type": "local_shell_call_output", "id": "call_l", "output": "a.txt"},
+        SAID,
+    ],
     "a custom tool": [
         HELLO,
         {"type": "custom_tool_call", "id": "ct_1", "call_id": "call_t", "name": "patch", "input": "*** Begin"},
