@@ -47,6 +47,9 @@ _CLIENT_OUTPUTS: Final = frozenset(
     }
 )
 """The outputs of tools that a client runs. Of other tools the provider's own outputs have an id, a client's have none."""
+PROGRAM: Final = ("program", "program_output")
+"""A program that the provider runs, and its output. Between them there may be calls that it makes, and their results, so it
+is no call that a client answers."""
 _CALL_IDS: Final = {"mcp_approval_request": "id", "mcp_approval_response": "approval_request_id"}
 """Where an item has the id that pairs it, when that is not `call_id`."""
 
@@ -108,7 +111,7 @@ def is_output(item: Mapping[str, object]) -> bool:
 
 def find_pairing_id(item: Mapping[str, object]) -> str | None:
     """The id that pairs a call with what answers it; None where an item is neither."""
-    found = item.get(_find_id_key(item))
+    found = None if item.get("type") in PROGRAM else item.get(_find_id_key(item))
     return found if isinstance(found, str) and found else None
 
 

@@ -10,12 +10,19 @@ provided without its required following item".
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, cast
 
 from everfold.core.log.files import File, find_file
 from everfold.core.log.messages import CallPart, ImagePart, OpaquePart, ThinkingPart
-from everfold.core.log.responses import find_pairing_id, find_settled, is_output, list_reply_items, set_pairing_id
+from everfold.core.log.responses import (
+    PROGRAM,
+    find_pairing_id,
+    find_settled,
+    is_output,
+    list_reply_items,
+    set_pairing_id,
+)
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_json, clean_text
 from everfold.core.text.frames import EMPTY_TEXT
 from everfold.core.windows.entries import Renderable
@@ -48,8 +55,8 @@ _USER_OPAQUE: Final = frozenset({"input_file", "input_audio"})
 
 def render_responses(window: Renderable) -> JsonObject:
     """The window as a request: `input`, with `instructions` and `tools` where the session has them."""
-    writer = _Writer()
     speeches = speak(window)
+    writer = _Writer(_find_programs(speeches))
     for at, speech in enumerate(speeches):
         answers = speeches[at + 1].items if at + 1 < len(speeches) and speeches[at + 1].role == "results" else ()
         writer.write(speech, [item for item in answers if isinstance(item, ShownAnswer)])
@@ -63,9 +70,10 @@ def render_responses(window: Renderable) -> JsonObject:
 
 
 class _Writer:
-    """Writes items, and keeps which call ids are taken and which type answers each call of the step."""
+    """Writes items, those of whole programs only, and keeps which call ids are taken and what answers each of the step."""
 
-    def __init__(self) -> None:
+    def __init__(self, programs: Collection[object]) -> None:
+        self.programs = programs
         self.items: list[JsonObject] = []
         self.instructions: list[str] = []
         self.taken_ids: set[str] = set()
@@ -101,8 +109,7 @@ class _Writer:
                 self._take_call(item.part, seq, answers)
         for call_id in sorted(find_settled(items_of(speech))):
             self.step[call_id] = (self._take_id(call_id, seq), "")
-        is_whole = speech.message is not None and _is_native(speech) and not speech.message.cuts
-        written = list(self._copy(speech) if is_whole else self._write_shown(speech.items))
+        written = list(self._copy(speech) if _is_whole(speech) else self._write_shown(speech.items))
         while written and written[-1].get("type") == "reasoning":
             written.pop()
         self.items += written or [{"role": "assistant", "content": EMPTY_TEXT}]
@@ -133,6 +140,8 @@ class _Writer:
             call_id = None if item.get("type", "message") in ("message", "reasoning") else find_pairing_id(item)
             if item.get("type", "message") == "message" and not item.get("content"):
                 yield {"role": "assistant", "content": EMPTY_TEXT}
+            elif item.get("type") in PROGRAM and item.get("call_id") not in self.programs:
+                yield _name_content(str(item["type"]))
             elif call_id is None:
                 yield _clean(item)
             elif call_id not in self.step:
@@ -201,6 +210,27 @@ def answers_of(speech: Speech) -> Iterator[ShownAnswer]:
 
 def _is_native(speech: Speech) -> bool:
     return speech.message is not None and speech.message.view.format == "responses"
+
+
+def _is_whole(speech: Speech) -> bool:
+    return _is_native(speech) and speech.message is not None and not speech.message.cuts
+
+
+def _find_programs(speeches: Sequence[Speech]) -> frozenset[object]:
+    """The ids of the programs that are shown with their outputs, and of those that still run at the end."""
+    whole: set[object] = set()
+    running: set[object] = set()
+    for speech in speeches:
+        if speech.role == "user" and speech.place != "suffix":
+            running.clear()
+        for item in items_of(speech) if _is_whole(speech) else ():
+            call_id = item.get("call_id")
+            if item.get("type") == "program":
+                running.add(call_id)
+            elif item.get("type") == "program_output" and call_id in running:
+                running.discard(call_id)
+                whole.add(call_id)
+    return frozenset(whole | running)
 
 
 def _is_item(part: CallPart) -> bool:

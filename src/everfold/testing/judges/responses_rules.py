@@ -21,8 +21,9 @@ ANSWERED: Final[Mapping[str, str]] = {
     "shell_call": "shell_call_output",
     "apply_patch_call": "apply_patch_call_output",
     "mcp_approval_request": "mcp_approval_response",
+    "program": "program_output",
 }
-"""The calls that the client answers, each with the type of its answer."""
+"""The calls, each with the type of its answer. A program may still run at the end: it waits for the client's results."""
 OUTPUT_IDS: Final = {"mcp_approval_response": "approval_request_id", "local_shell_call_output": "id"}
 """Where an answer has the id of its call, when that is not `call_id`."""
 ALONE: Final = frozenset(
@@ -53,7 +54,8 @@ def list_responses_violations(request: Wire) -> Iterator[str]:
     for index, item in enumerate(items):
         following = items[index + 1] if index + 1 < len(items) else {}
         yield from _check_item(item, following, open_calls, f"input[{index}]")
-    yield from (f"input: no output answers call {call_id!r}" for call_id in open_calls)
+    waiting = [call_id for call_id, answer in open_calls.items() if answer != ANSWERED["program"]]
+    yield from (f"input: no output answers call {call_id!r}" for call_id in waiting)
 
 
 def _check_item(item: Wire, following: Wire, open_calls: dict[object, str], path: str) -> Iterator[str]:

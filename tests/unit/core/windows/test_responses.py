@@ -176,6 +176,33 @@ async def test_what_the_provider_ran_is_paired_within_its_reply() -> None:
     assert shown[1:] == [{"role": "assistant", "content": "[content of type shell_call_output]"}]
 
 
+PROGRAM, ENDED = RAN["a program"]
+MADE: JsonObject = {**CALLS[0], "caller": {"type": "program", "caller_id": "call_p"}}
+
+
+async def test_a_program_waits_for_results_of_the_clients() -> None:
+    """A program makes a call of the client's and ends in a later reply: both replies are shown as they came, at each step."""
+    ended: JsonObject = {"object": "response", "output": cast("Any", [ENDED, SAID])}
+    log: list[JsonObject] = [HELLO, {"object": "response", "output": cast("Any", [PROGRAM, MADE])}, OUTPUTS[0]]
+    assert (await show(log))["input"] == [HELLO, PROGRAM, MADE, OUTPUTS[0]]
+    assert (await show([*log, ended]))["input"] == [HELLO, PROGRAM, MADE, OUTPUTS[0], ENDED, SAID]
+    assert (await show([HELLO, PROGRAM, MADE, OUTPUTS[0], ENDED, SAID])) == (await show([*log, ended]))
+
+
+async def test_half_a_program_is_named() -> None:
+    """A program that the user's words end, and an output whose program is gone, are texts."""
+    shown = await show(
+        [HELLO, {"object": "response", "output": [PROGRAM, SAID]}, HELLO, {"object": "response", "output": [ENDED]}]
+    )
+    assert [item.get("content") for item in cast("list[JsonObject]", shown["input"]) if "type" not in item] == [
+        HELLO["content"],
+        "[content of type program]",
+        HELLO["content"],
+        "[content of type program_output]",
+    ]
+    assert check_responses_request(shown) == []
+
+
 async def test_a_clients_own_output_is_a_result() -> None:
     """The output of a shell that the client runs is a result of its own, which answers the call."""
     output = {key: value for key, value in SHELL[1].items() if key != "id"}
