@@ -14,7 +14,7 @@ from typing import Final
 
 from everfold.core.log.messages import OpaquePart
 from everfold.core.primitives.json_values import clean_text
-from everfold.core.windows.speech import Shown, ShownText, Speech
+from everfold.core.windows.speech import Shown, ShownCall, ShownText, Speech
 
 RESULT: Final = "_tool_result"
 """How the types of the results end, those of tomorrow too; `tool_result` itself is the client's."""
@@ -33,7 +33,10 @@ def follow_calls(waiting: dict[str, OpaquePart], part: OpaquePart) -> OpaquePart
 
 
 def name_unpaired(speeches: Sequence[Speech]) -> list[Speech]:
-    """The speeches with a text for each call without its result, and each result without its call."""
+    """The speeches with a text for each call without its result, and each result without its call.
+
+    A call of the client's that came from a call which is named so no longer says where it came from.
+    """
     named: list[Speech] = []
     for _, turn in groupby(speeches, key=lambda speech: speech.role in ("assistant", "results")):
         own = list(turn)
@@ -63,4 +66,8 @@ def _name(speech: Speech, unpaired: Sequence[OpaquePart]) -> Speech:
 def _name_item(item: Shown, unpaired: Sequence[OpaquePart]) -> Shown:
     if isinstance(item, OpaquePart) and any(item is part for part in unpaired):
         return ShownText(f"[content of type {clean_text(item.type)}]")
+    if isinstance(item, ShownCall) and isinstance(caller := item.part.raw.get("caller"), dict):
+        is_lost = any(caller.get("tool_id") == part.raw.get("id") for part in unpaired)
+        raw = {key: value for key, value in item.part.raw.items() if key != "caller" or not is_lost}
+        return replace(item, part=replace(item.part, raw=raw))
     return item

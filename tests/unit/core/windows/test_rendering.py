@@ -261,6 +261,13 @@ def name(kind: str) -> JsonObject:
     return {"type": "text", "text": f"[content of type {kind}]"}
 
 
+CALLED: JsonObject = {
+    "type": "tool_use",
+    "id": "t1",
+    "name": "look",
+    "input": {},
+    "caller": {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"},
+}
 PAIRS: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {
     "a paused turn that goes on": ((ASKED, reply(SEARCHES), reply(FOUND, DONE), HELLO), (SEARCHES, FOUND, DONE)),
     "a paused turn that goes on with thinking": (
@@ -272,6 +279,11 @@ PAIRS: dict[str, tuple[Sequence[JsonObject], Sequence[JsonObject]]] = {
         (ASKED, reply(SEARCHES, *use()["content"]), answer(), reply(FOUND, DONE)),  # type: ignore[misc]
         (SEARCHES, *use()["content"], FOUND, DONE),  # type: ignore[misc]
     ),
+    "a program that the user's words end": (
+        (ASKED, reply(SEARCHES, CALLED), HELLO),
+        (name("server_tool_use"), {key: value for key, value in CALLED.items() if key != "caller"}),
+    ),
+    "a program that waits": ((ASKED, reply(SEARCHES, CALLED), answer()), (SEARCHES, CALLED)),
     "a call that was never answered": ((ASKED, reply(DONE, SEARCHES), HELLO), (DONE, name("server_tool_use"))),
     "a result whose call is gone": ((ASKED, reply(FOUND, DONE)), (name("web_search_tool_result"), DONE)),
     "a result after the user spoke": (
