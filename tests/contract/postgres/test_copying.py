@@ -184,3 +184,23 @@ async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]], written
         await change()
         with pytest.raises(ConflictError, match="the source was written since this copy began"):
             await copy_store(old, new, lambda _what, _count: None)
+
+
+async def test_an_unfinished_copy_is_no_source(urls: dict[str, list[str]], tmp_path: Path) -> None:
+    """What a stopped copy has of a store is not copied on as if it were the store; nothing is written into the target."""
+    source, target = name_pair(urls, ("file", "file"))
+    onward = f"sqlite:///{tmp_path / 'three.db'}"
+    async with everfold.open(source) as engine:
+        await (await engine.session(user="ada")).append({"role": "user", "content": "Berth 7."})
+
+    def stop(what: str, _count: int) -> None:
+        if what == "sessions":
+            raise StoppedError
+
+    async with both(source, target) as (old, new):
+        with pytest.raises(StoppedError):
+            await copy_store(old, new, stop)
+    async with both(target, onward) as (old, new):
+        with pytest.raises(ConflictError, match="the source is an unfinished copy"):
+            await copy_store(old, new, lambda _what, _count: None)
+        assert not await new.is_copy_begun()

@@ -40,8 +40,11 @@ async def copy_store(source: SqlCopying, target: SqlCopying, tell: Tell) -> dict
         The rows that arrived in this run, by table.
 
     Raises:
-        ConflictError: the target holds something else, or the source was written since the copy began.
+        ConflictError: the source is an unfinished copy; the target holds something else; or the source was written since
+            the copy began.
     """
+    if await source.is_copy_begun():
+        raise ConflictError("the source is an unfinished copy: finish the `everfold store copy` into it first")
     tables = match_tables(await source.list_tables(), await target.list_tables())
     totals = await source.take_fingerprint(tables)
     fingerprint = f"{totals}; rows {await _hash_rows(source, tables)}"
