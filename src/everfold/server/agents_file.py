@@ -38,10 +38,10 @@ def change_agent(path: Path | None, agent: str, changes: Mapping[str, object], o
 
     Raises:
         FieldsError: a value does not fit; says in which field.
-        InvalidInputError: the file is no TOML.
+        InvalidInputError: the file cannot be read, or is no TOML.
     """
     place = (path or Path(CONFIG_FILE)).resolve()
-    text = place.read_text("utf-8") if place.is_file() else ""
+    text = _read_text(place)
     for field, value in changes.items():
         _require_toml(field, value)
     new = _edit(text, agent, changes, place)
@@ -80,10 +80,10 @@ def read_changed(
 
     Raises:
         FieldsError: a value does not fit; says in which field.
-        InvalidInputError: the file is no TOML.
+        InvalidInputError: the file cannot be read, or is no TOML.
     """
     place = (path or Path(CONFIG_FILE)).resolve()
-    text = place.read_text("utf-8") if place.is_file() else ""
+    text = _read_text(place)
     agent, new = changed or ("", {})
     for field, value in new.items():
         _require_toml(field, value)
@@ -96,6 +96,16 @@ def read_changed(
     if agent:
         _require_budget(settings, agent)
     return settings
+
+
+def _read_text(place: Path) -> str:
+    """The text of a settings file; empty where there is none."""
+    try:
+        return place.read_text("utf-8") if place.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(
+            f"{place.name} cannot be read: {error}; have it readable and in UTF-8", path=place.name
+        ) from error
 
 
 def _require_toml(field: str, value: object) -> None:

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from everfold.core.access.api_keys import ApiKeyId
 from everfold.core.observation.events import Event, EventsDropped
 from everfold.core.observation.telling import event_to_bytes, find_event
-from everfold.errors import EverfoldError, StoreError
+from everfold.errors import StoreError
 from everfold.ports.dispatch import OnError
 from everfold.ports.replicas import Replicas
 from everfold.services.telling.feed import Feed
@@ -148,7 +148,7 @@ class Relay:
         """Go by the shared settings, also where word of a change was lost. What cannot be taken is looked at again."""
         try:
             await self._take_settings()
-        except EverfoldError as error:
+        except Exception as error:  # noqa: BLE001 - a task's outermost frame: told, and looked at again
             if str(error) != self._refused:
                 self._on_error("shared settings", error)
             self._refused = str(error)
