@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,10 +86,15 @@ class Stream:
 
 @asynccontextmanager
 async def streaming(
-    client: httpx2.AsyncClient, method: str, url: str, body: Data | None = None
+    client: httpx2.AsyncClient,
+    method: str,
+    url: str,
+    body: Data | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Stream]:
     """A stream that has begun."""
-    async with client.stream(method, url, json=body, timeout=PATIENCE_SECS) as answer:
+    async with client.stream(method, url, json=body, headers=headers, timeout=PATIENCE_SECS) as answer:
         if answer.status_code != httpx2.codes.OK:
             await answer.aread()
             raise AssertionError(f"{answer.status_code}: {answer.text}")

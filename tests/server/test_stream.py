@@ -1,7 +1,8 @@
 """The stream of events: everybody sees what is theirs, in ids and figures."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import httpx2
@@ -35,9 +36,10 @@ async def served_on_port(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
 
 
 @asynccontextmanager
-async def watching(client: httpx2.AsyncClient, query: str = "") -> AsyncIterator[Stream]:
-    """A stream of events that has begun."""
-    async with streaming(client, "GET", f"/api/stream{query}") as stream:
+async def watching(client: httpx2.AsyncClient, query: str = "", *, secret: str | None = None) -> AsyncIterator[Stream]:
+    """A stream of events that has begun, with the client's key or another one."""
+    headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    async with streaming(client, "GET", f"/api/stream{query}", headers=headers) as stream:
         await stream.opened()
         yield stream
 
@@ -244,6 +246,23 @@ async def test_no_word_that_was_said_is_told(tmp_path: Path) -> None:
             told = await stream.until("hook_failed")
             assert told["error_name"] == "ValueError"
             assert SECRET not in str(told)
+
+
+async def test_a_stream_ends_with_its_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stream of a key that is revoked or expires ends by itself; that of a key that works goes on."""
+    monkeypatch.setattr("everfold.server.watching.KEY_SECS", 0.01)
+    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
+        api_keys = served.runtime.engine.admin.api_keys
+        revoked = await api_keys.make("revoked")
+        expired = await api_keys.make("expired", lifetime=timedelta(seconds=5))
+        async with watching(admin) as kept, AsyncExitStack() as stack:
+            ended = [
+                await stack.enter_async_context(watching(admin, secret=made.secret)) for made in (revoked, expired)
+            ]
+            await api_keys.revoke("revoked")
+            assert [await stream.all() for stream in ended] == [[], []]
+            session_id = await fold_something(served, "default")
+            assert (await kept.until("messages_appended"))["session_id"] == session_id
 
 
 async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:

@@ -44,10 +44,15 @@ async def hold_stream(caller: AnyKey, runtime: Context) -> AsyncIterator[None]:
 
 
 async def open_watch(
-    runtime: Context, owner: Annotated[Owner, Depends(choose_watched)], session: AskedSession = None
+    caller: AnyKey,
+    runtime: Context,
+    owner: Annotated[Owner, Depends(choose_watched)],
+    session: AskedSession = None,
 ) -> AsyncIterator[AsyncIterator[Seen]]:
     """What the stream shows, closed when its reader has left."""
-    seen = watch_events(runtime.engine, runtime.owners, runtime.stopping, owner=owner, session_id=session)
+    seen = watch_events(
+        runtime.engine, runtime.owners, runtime.stopping, key=caller.key, owner=owner, session_id=session
+    )
     async with aclosing(seen):
         yield seen
 
