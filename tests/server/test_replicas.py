@@ -214,6 +214,19 @@ async def test_a_change_of_an_agent_holds_at_every_server(both: Both, database_u
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look at a folder, in no hurry
 
 
+async def test_changes_of_agents_at_once_are_all_made(both: Both) -> None:
+    """Of changes that come to several servers at the same moment none is refused, and each holds."""
+    names = [f"guide-{number}" for number in range(6)]
+    servers = [both.one, both.other] * 3
+    asked = {"instructions": "Be brief."}
+    changing = (
+        server.client.patch(f"/api/agents/{name}/config", json=asked)
+        for server, name in zip(servers, names, strict=True)
+    )
+    assert {answer.status_code for answer in await asyncio.gather(*changing)} == {200}
+    await wait_until(lambda: all(set(names) <= set(one.runtime.settings.agents) for one in (both.one, both.other)))
+
+
 async def test_a_restart_of_the_database_costs_no_change_of_an_agent(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,8 +342,9 @@ async def test_a_change_of_which_no_word_came_is_taken_all_the_same(both: Both, 
     assert both.other.runtime.settings.agents["guide"].instructions == "Be brief."
 
 
+@pytest.mark.parametrize("broken", [b"[broken", "# f\u00fcr alle".encode("latin-1")])
 async def test_a_server_whose_file_is_broken_hears_on(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: bytes
 ) -> None:
     """A settings file that cannot be read is told of once; events are heard, and the settings taken once it can be read."""
     monkeypatch.chdir(tmp_path)
@@ -341,12 +355,12 @@ async def test_a_server_whose_file_is_broken_hears_on(
         open_runtime(database_url, settings=INLINE, config=config) as other,
     ):
         told = other.engine.events(changes=True)
-        config.write_text("[broken", "utf-8")
+        config.write_bytes(broken)
         await one.change_agent("guide", {"instructions": "Be brief."})
         async with asyncio.timeout(PATIENCE_SECS):
             while not isinstance(event := await anext(told), WorkFailed):
                 pass
-            assert event.name == "shared settings"
+            assert (event.name, event.reason) == ("shared settings", "invalid_input")
             session = await one.engine.session(user="default")
             await session.append({"role": "user", "content": "Berth 7."})
             while not isinstance(event := await anext(told), MessagesAppended):

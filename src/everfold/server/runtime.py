@@ -19,7 +19,7 @@ from everfold.config import Overrides, Settings
 from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
-from everfold.errors import StoreError, UnauthenticatedError
+from everfold.errors import ConflictError, StoreError, UnauthenticatedError
 from everfold.ports.replicas import Replicas, SharedSettings
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
@@ -33,6 +33,7 @@ from everfold.server.owners import Owners
 from everfold.server.stream_counts import StreamCounts
 from everfold.services.access.limit import Limiter
 from everfold.services.telling.relay import Relay
+from everfold.services.telling.tries import Tries
 
 _BURSTS: Final = 6
 """A key may ask at once what it may ask in this part of a minute. Source: own choice, ten seconds' worth."""
@@ -129,6 +130,13 @@ class Runtime:
                 await self.relay.tell_settings()
 
     async def _change_for_all(self, replicas: Replicas, agent: str, changes: Mapping[str, object]) -> Settings:
+        tries = Tries("the agents that the servers of this store share")
+        while True:
+            await tries.begin()
+            with suppress(ConflictError):  # another server changed an agent first
+                return await self._try_to_change(replicas, agent, changes)
+
+    async def _try_to_change(self, replicas: Replicas, agent: str, changes: Mapping[str, object]) -> Settings:
         shared = await replicas.read_settings()
         agents = _read_agents(shared)
         agents[agent] = {**agents.get(agent, {}), **changes}
