@@ -220,7 +220,11 @@ class HistoryStore(Protocol):
         ...
 
     async def list_sharing(self, session_id: SessionId, seq: int) -> list[SessionRecord]:
-        """Every session whose log holds this message of a session's log, in the order of their creation."""
+        """Every session whose log holds this message of a session's log, in the order of their creation.
+
+        Raises:
+            NotFoundError: there is no such session, or it was erased since.
+        """
         ...
 
     async def erase_message(self, erasure: Erasure, *, erased_at: datetime) -> None:

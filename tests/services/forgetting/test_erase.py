@@ -370,6 +370,16 @@ class _Late(SqliteStore):
         await super().erase_message(erasure, **rest)  # type: ignore[arg-type]  # passed on
 
 
+async def test_a_message_of_an_erased_session_is_not_found(store: SqliteStore) -> None:
+    """An erase by a handle whose session was erased meanwhile finds no such session, and says which."""
+    engine = open_engine(store)
+    session = await engine.session(user="ada")
+    await session.append(talk(2))
+    await engine.erase_session(session.id)
+    with pytest.raises(NotFoundError, match=f"there is no session '{session.id}'"):
+        await session.erase(1)
+
+
 async def test_a_message_that_arrives_meanwhile_holds_nothing_of_it() -> None:
     """An erase that lost to an append is planned again, so that the new message's row is rebuilt too."""
     store = _Late(IN_MEMORY)

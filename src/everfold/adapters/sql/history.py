@@ -273,7 +273,10 @@ def list_sharing(database: Database, places: Places, session_id: SessionId, seq:
     holder = find_holder(place.lineage, seq)
     rows = database.rows("list_owned_sessions", user_key=place.user_key, agent_key=place.agent_key)
     records = (read_session(row) for row in rows)
-    return [record for record in records if find_holder(record.lineage, seq) == holder]
+    shared = [record for record in records if find_holder(record.lineage, seq) == holder]
+    if all(record.id != session_id for record in shared):  # its place is remembered, and it was erased since
+        raise NotFoundError(f"there is no session {session_id!r}; `everfold sessions` lists them", session=session_id)
+    return shared
 
 
 def _message_places(

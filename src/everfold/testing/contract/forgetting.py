@@ -127,6 +127,8 @@ class ForgettingContract:
             with pytest.raises(NotFoundError):
                 await ask(record.id)
         with pytest.raises(NotFoundError):
+            await store.list_sharing(record.id, 1)
+        with pytest.raises(NotFoundError):
             await store.get_compaction(compactions[0].id)
         assert await store.read_digests([f"dig_{compactions[0].id}"]) == {}
         assert places(await find(store, "alibi false true")) == {(other.id, 1)}
