@@ -84,6 +84,10 @@ class ItemStore(Protocol):
         """Every revision of an item, oldest first."""
         ...
 
+    async def list_histories(self, item_ids: Sequence[ItemId]) -> list[list[Item]]:
+        """What `list_revisions` gives of each item, in the order of the ids; unknown ids are left out."""
+        ...
+
     async def find_related(
         self,
         user_id: UserId,

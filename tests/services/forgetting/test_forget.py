@@ -1,7 +1,7 @@
 """What an erase takes out of memory and out of the file: messages, sessions, items, topics and users."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
@@ -13,8 +13,10 @@ import pytest
 
 import everfold
 from everfold import Everfold
+from everfold.core.log.messages import Message
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.memory.records import MemoryChange
+from everfold.core.memory.records import MemoryChange, MemoryVersion
+from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.session import Session
 from everfold.testing.kit.builders import assistant, talk, user
@@ -336,6 +338,32 @@ async def test_a_user_who_is_known_by_memory_alone_can_be_wiped(engine: Everfold
     assert len(str((await engine.export_user(user_id))["items"])) > 2
     assert (await engine.wipe(user_id, transcripts=True)).counts["items"] == 1
     await check_gone(engine, user_id)
+
+
+async def test_an_erase_of_a_session_that_loses_reads_each_message_once(
+    engine: Everfold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where others write to memory first, an erase reads what was said since, not the log again, and erases all of it."""
+    session = await fill(engine, "ada")
+    last_seq = (await session.inspect.state()).last_seq
+    store, read_seqs = session._store, list[int]()
+    read, erase = store.read_messages, store.erase_sessions
+
+    async def note(session_id: SessionId, seqs: Sequence[int], **options: bool) -> list[Message]:
+        read_seqs.extend(seqs)
+        return await read(session_id, seqs, **options)
+
+    async def come_second(sessions: Sequence[SessionId], change: MemoryChange) -> Mapping[str, int]:
+        monkeypatch.setattr(store, "erase_sessions", erase)
+        await session.append(user(f"Once more: the {NEEDLE} has two masts."))
+        read_seqs.clear()
+        return await erase(sessions, replace(change, expected=MemoryVersion()))
+
+    monkeypatch.setattr(store, "read_messages", note)
+    monkeypatch.setattr(store, "erase_sessions", come_second)
+    await engine.erase_session(session.id)
+    assert read_seqs == [last_seq + 1]
+    await check_gone(engine)
 
 
 # --- the file

@@ -225,6 +225,20 @@ def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
+def list_histories(database: Database, item_ids: Sequence[ItemId]) -> list[list[Item]]:
+    """See `ItemStore.list_histories`."""
+    found = chain.from_iterable(database.rows_each("find_item", [{"item_id": item_id} for item_id in item_ids]))
+    keys = [{"item_key": item_key, "user_key": user_key} for item_key, user_key, *_ in found]
+    older = database.rows_each("list_item_revisions", keys)
+    newest = database.rows_each("read_item", keys)
+    return [
+        [item_from_bytes(content) for content in unpack_revisions([row[0] for row in before], last[0][0])]
+        for before, last in cast(
+            "Iterable[tuple[list[tuple[bytes]], list[tuple[bytes]]]]", zip(older, newest, strict=True)
+        )
+    ]
+
+
 def find_quoting(database: Database, session_id: SessionId, seqs: Sequence[int] | None) -> list[Item]:
     """See `ItemStore.find_quoting`."""
     if seqs is None:

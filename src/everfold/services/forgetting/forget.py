@@ -72,13 +72,11 @@ async def plan_memory_erasure(
         actor: For the audit.
         about: What is erased, for the audit.
     """
-    former: dict[ItemId, list[Item]] = {}
+    quoting: dict[ItemId, None] = {}
     for session_id, seqs in (*((id_, None) for id_ in gone.sessions), *((id_, [seq]) for id_, seq in gone.messages)):
-        for item in await store.find_quoting(session_id, seqs):
-            former.setdefault(item.id, await store.list_revisions(item.id))
-    items = [
-        forget_quotes(revisions, gone, now=now) for revisions in former.values() if revisions[-1].user_id == user_id
-    ]
+        quoting |= dict.fromkeys(item.id for item in await store.find_quoting(session_id, seqs))
+    histories = await store.list_histories(list(quoting))
+    items = [forget_quotes(revisions, gone, now=now) for revisions in histories if revisions[-1].user_id == user_id]
     forgotten = await _plan(store, user_id, items, gone, now)
     return _write(forgotten, version, user_id, agent_id, now, actor, about)
 

@@ -104,6 +104,7 @@ async def erase_session(
         ConflictError: other sessions share messages of it, and they are not to go too; or others changed memory first
             all the time.
     """
+    said = _Words(store=store)
 
     async def attempt() -> ErasedSession | None:
         version = await store.read_memory_version(record.user_id)
@@ -115,7 +116,7 @@ async def erase_session(
                 session=record.id,
             )
         sessions = (record.id, *shared)
-        gone = Gone(sessions=frozenset(sessions), words=await _read_words(store, sessions))
+        gone = Gone(sessions=frozenset(sessions), words=await said.read(sessions))
         erasure = await plan_memory_erasure(
             store,
             version,
@@ -145,14 +146,24 @@ async def erase_session(
     return await write_in_turn(store, record.user_id, attempt)
 
 
-async def _read_words(store: Store, sessions: tuple[SessionId, ...]) -> frozenset[str]:
-    """The words of everything that these sessions store themselves."""
-    words: set[str] = set()
-    for session_id in sessions:
-        record = await store.get_session(session_id)
-        last_seq = (await store.read_state(session_id)).last_seq
-        for first_seq in range(record.branch_seq + 1, last_seq + 1, _PAGE):
+@dataclass(slots=True, kw_only=True)
+class _Words:
+    """The words of everything that sessions store themselves; each message is read once, however often they are asked."""
+
+    store: Store
+    words: set[str] = field(default_factory=set)
+    read_seqs: dict[SessionId, int] = field(default_factory=dict)
+
+    async def read(self, sessions: tuple[SessionId, ...]) -> frozenset[str]:
+        for session_id in sessions:
+            if session_id not in self.read_seqs:
+                self.read_seqs[session_id] = (await self.store.get_session(session_id)).branch_seq
+            await self._read_new(session_id, (await self.store.read_state(session_id)).last_seq)
+        return frozenset(self.words)
+
+    async def _read_new(self, session_id: SessionId, last_seq: int) -> None:
+        for first_seq in range(self.read_seqs[session_id] + 1, last_seq + 1, _PAGE):
             seqs = range(first_seq, min(first_seq + _PAGE - 1, last_seq) + 1)
-            for message in await store.read_messages(session_id, seqs, retracted=True):
-                words |= read_gone_words(list_words_of(message))
-    return frozenset(words)
+            for message in await self.store.read_messages(session_id, seqs, retracted=True):
+                self.words |= read_gone_words(list_words_of(message))
+            self.read_seqs[session_id] = seqs[-1]

@@ -188,6 +188,10 @@ class ItemContract:
         await put(store, *revisions[1:])
         assert await store.list_items(ADA, None, limit_count=9) == revisions[-1:]
         assert await store.list_revisions(first.id) == revisions
+        other = item("itm_2", "Other.")
+        await put(store, other)
+        assert await store.list_histories([other.id, ItemId("itm_none"), first.id]) == [[other], revisions]
+        assert await store.list_histories([]) == []
 
     async def test_items_are_read_by_their_ids(self, store: Store) -> None:
         """The newest revisions, whatever their status, in the order asked for, each once; the others are left out."""
