@@ -84,8 +84,8 @@ class ItemStore(Protocol):
         """Every revision of an item, oldest first."""
         ...
 
-    async def list_histories(self, item_ids: Sequence[ItemId]) -> list[list[Item]]:
-        """What `list_revisions` gives of each item, in the order of the ids; unknown ids are left out."""
+    async def list_histories(self, user_id: UserId, item_ids: Sequence[ItemId]) -> list[list[Item]]:
+        """Every revision of each of a user's items, oldest first, in the order of the ids; all other ids are left out."""
         ...
 
     async def find_related(

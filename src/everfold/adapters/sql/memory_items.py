@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain, islice, product
+from itertools import chain, groupby, islice, product
 from typing import cast
 
 from everfold.adapters.sql.database import Bound, Database, Row, SqlValue, TermCounts
@@ -225,18 +225,19 @@ def list_revisions(database: Database, item_id: ItemId) -> list[Item]:
     return [item_from_bytes(content) for content in unpack_revisions(older, newest)]
 
 
-def list_histories(database: Database, item_ids: Sequence[ItemId]) -> list[list[Item]]:
+def list_histories(database: Database, user_id: UserId, item_ids: Sequence[ItemId]) -> list[list[Item]]:
     """See `ItemStore.list_histories`."""
-    found = chain.from_iterable(database.rows_each("find_item", [{"item_id": item_id} for item_id in item_ids]))
-    keys = [{"item_key": item_key, "user_key": user_key} for item_key, user_key, *_ in found]
-    older = database.rows_each("list_item_revisions", keys)
-    newest = database.rows_each("read_item", keys)
-    return [
-        [item_from_bytes(content) for content in unpack_revisions([row[0] for row in before], last[0][0])]
-        for before, last in cast(
-            "Iterable[tuple[list[tuple[bytes]], list[tuple[bytes]]]]", zip(older, newest, strict=True)
-        )
-    ]
+    user_key = find_user_key(database, user_id) if item_ids else None
+    if user_key is None:
+        return []
+    rows = database.rows("list_item_histories", user_key=user_key, ids=json.dumps(item_ids))
+    found: dict[ItemId, list[Item]] = {}
+    for _, group in groupby(cast("list[tuple[int, bytes, bytes | None]]", rows), key=lambda row: row[0]):
+        newest, older = zip(*(row[1:] for row in group), strict=True)
+        contents = unpack_revisions([content for content in older if content is not None], newest[0])
+        revisions = [item_from_bytes(content) for content in contents]
+        found[revisions[-1].id] = revisions
+    return [found[item_id] for item_id in item_ids if item_id in found]
 
 
 def find_quoting(database: Database, session_id: SessionId, seqs: Sequence[int] | None) -> list[Item]:

@@ -75,8 +75,8 @@ async def plan_memory_erasure(
     quoting: dict[ItemId, None] = {}
     for session_id, seqs in (*((id_, None) for id_ in gone.sessions), *((id_, [seq]) for id_, seq in gone.messages)):
         quoting |= dict.fromkeys(item.id for item in await store.find_quoting(session_id, seqs))
-    histories = await store.list_histories(list(quoting))
-    items = [forget_quotes(revisions, gone, now=now) for revisions in histories if revisions[-1].user_id == user_id]
+    histories = await store.list_histories(user_id, list(quoting))
+    items = [forget_quotes(revisions, gone, now=now) for revisions in histories]
     forgotten = await _plan(store, user_id, items, gone, now)
     return _write(forgotten, version, user_id, agent_id, now, actor, about)
 

@@ -132,7 +132,7 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
     items: list[tuple[Item, ...]] = []
     after = None
     while page := await store.list_items(user_id, None, statuses=get_args(ItemStatus), after=after, limit_count=_PAGE):
-        items += map(tuple, await store.list_histories([item.id for item in page]))
+        items += map(tuple, await store.list_histories(user_id, [item.id for item in page]))
         after = page[-1].id
     extractions = await store.list_extractions(user_id, None, after_ordinal=0, limit_count=NO_END)
     dreams = await store.list_dreams(user_id, None, limit_count=NO_END)

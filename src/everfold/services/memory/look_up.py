@@ -77,7 +77,7 @@ async def load_linked(store: MemoryStore, revisions: Sequence[Item]) -> list[lis
     linked = {item_id for item in revisions for item_id in list_links(item)}
     superseded = await list_all_items(store, last.user_id, None, "superseded")
     linked |= {item.id for item in superseded if item.superseded_by == last.id}
-    return await store.list_histories(sorted(linked))
+    return await store.list_histories(last.user_id, sorted(linked))
 
 
 async def list_all_items(

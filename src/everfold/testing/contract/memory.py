@@ -190,8 +190,8 @@ class ItemContract:
         assert await store.list_revisions(first.id) == revisions
         other = item("itm_2", "Other.")
         await put(store, other)
-        assert await store.list_histories([other.id, ItemId("itm_none"), first.id]) == [[other], revisions]
-        assert await store.list_histories([]) == []
+        assert await store.list_histories(ADA, [other.id, ItemId("itm_none"), first.id]) == [[other], revisions]
+        assert await store.list_histories(BEN, [first.id]) == await store.list_histories(ADA, []) == []
 
     async def test_items_are_read_by_their_ids(self, store: Store) -> None:
         """The newest revisions, whatever their status, in the order asked for, each once; the others are left out."""
