@@ -147,33 +147,39 @@ def stands_alone(note: Note) -> bool:
 def choose_held(
     offered: Sequence[HeldMessage], *, kept_tokens: int, pinned_tokens: int, message_tokens: int
 ) -> tuple[HeldMessage, ...]:
-    """The messages that stay, of those that could: pinned ones within their share, then the newest of the rest.
+    """The messages that stay, of those that could: the newest within each share.
 
-    When a share is over, its oldest leave in a batch, down to `LEAVE_RATIO` of it, so that a message does not leave at
-    every compaction. Head, running message and newest refresh always stay. By sequence number. O(n log n).
+    When a share is over it is filled anew, newest first, up to `LEAVE_RATIO` of it, so that a message does not leave at
+    every compaction; the newest that fits stays even so. Of the kept share the oldest leave in a batch; a pinned message
+    that does not fit is passed over, and system messages take what the pins leave. Head, running message and newest
+    refresh always stay. By sequence number. O(n log n).
     """
-    pins = [held for held in offered if held.hold in {"pin", "system"}]
-    stays = _newest_within(pins, pinned_tokens)
+    stays = _newest_within([held for held in offered if held.hold == "pin"], pinned_tokens)
     pinned = {held.seq for held in stays}
     plain = [
         held if held.hold == "slice" else replace(held, hold="slice")
         for held in offered
         if held.tokens <= message_tokens and (held.hold == "slice" or (held.hold == "pin" and held.seq not in pinned))
     ]
-    stays += _newest_within(plain, kept_tokens)
+    left = pinned_tokens - sum([held.tokens for held in stays])
+    stays += _newest_within([held for held in offered if held.hold == "system"], left)
+    stays += _newest_within(plain, kept_tokens, in_batch=True)
     stays += [held for held in offered if held.hold in APART]
     return tuple(sorted(stays, key=_by_seq))
 
 
-def _newest_within(held: Sequence[HeldMessage], cap_tokens: int) -> list[HeldMessage]:
-    total = sum([message.tokens for message in held])
-    if total <= cap_tokens:
-        return list(held)
-    for index, message in enumerate(held):
-        if total <= cap_tokens * LEAVE_RATIO:
-            return list(held[index:])
-        total -= message.tokens
-    return []
+def _newest_within(held: Sequence[HeldMessage], cap_tokens: int, *, in_batch: bool = False) -> list[HeldMessage]:
+    fitting = [message for message in held if message.tokens <= cap_tokens]
+    if sum([message.tokens for message in fitting]) <= cap_tokens:
+        return fitting
+    stays, taken = fitting[-1:], fitting[-1].tokens
+    for message in reversed(fitting[:-1]):
+        if taken + message.tokens <= cap_tokens * LEAVE_RATIO:
+            stays.append(message)
+            taken += message.tokens
+        elif in_batch:
+            break
+    return stays
 
 
 def _by_seq(held: HeldMessage) -> int:

@@ -142,6 +142,38 @@ def test_the_oldest_leave_in_a_batch() -> None:
     assert [it.seq for it in stays] == [1, *range(5, 12), 12]
 
 
+@pytest.mark.parametrize(
+    ("tokens", "stays"),
+    [
+        ([50, 50, 630], [4]),  # 0.8 of the share is passed by the newest alone
+        ([50, 50, 1800], [2, 3]),
+        ([50, 1800, 50], [2, 4]),
+        ([250, 250, 250], [3, 4]),
+    ],
+)
+def test_a_pin_that_cannot_fit_takes_no_other_with_it(tokens: list[int], stays: list[int]) -> None:
+    """A pin above its share is passed over, the newest that fits always stays, and what stays is chosen again as it is."""
+    pins = [HeldMessage(seq=seq, tokens=size, hold="pin") for seq, size in enumerate(tokens, 2)]
+    chosen = choose_held(pins, kept_tokens=0, pinned_tokens=675, message_tokens=0)
+    assert [it.seq for it in chosen] == stays
+    assert choose_held(chosen, kept_tokens=0, pinned_tokens=675, message_tokens=0) == chosen
+
+
+@pytest.mark.parametrize(("system_tokens", "stays"), [(500, [2, 3]), (100, [2, 3, 4])])
+def test_a_system_message_takes_what_the_pins_leave(system_tokens: int, stays: list[int]) -> None:
+    """A system message in the middle of the log never removes a pin of the user, whatever its size and age."""
+    pins = [HeldMessage(seq=seq, tokens=250, hold="pin") for seq in (2, 3)]
+    system = HeldMessage(seq=4, tokens=system_tokens, hold="system")
+    chosen = choose_held([*pins, system], kept_tokens=0, pinned_tokens=675, message_tokens=0)
+    assert [it.seq for it in chosen] == stays
+
+
+def test_the_newest_stays_where_it_takes_most_of_the_slice() -> None:
+    """A message that fits the kept share stays, also where it leaves the others no room."""
+    held = [HeldMessage(seq=seq, tokens=tokens, hold="slice") for seq, tokens in enumerate([50, 50, 90], 2)]
+    assert [it.seq for it in choose_held(held, kept_tokens=100, pinned_tokens=0, message_tokens=90)] == [4]
+
+
 def test_a_fast_log_is_compacted_earlier_where_a_model_writes() -> None:
     """The trigger leaves room for what the log grows by while a model writes, down to half of the way to the target."""
     policy = Policy(trigger_ratio=0.8, awaits_model=True)
