@@ -109,15 +109,20 @@ class SessionStore(Protocol):
         """Make a session the current one of its user, agent and session key, and give it."""
         ...
 
-    async def change_settings(self, session_id: SessionId, settings: SessionSettings) -> None:
-        """Replace what the session holds from its opening, and raise the revision of its state by one.
+    async def change_settings(
+        self, session_id: SessionId, settings: SessionSettings, state: SessionState, *, expected_revision: int
+    ) -> None:
+        """Replace what the session holds from its opening, with its state; `state.revision` is one more than expected.
 
         Programs that cache the session see the new revision and read it again.
+
+        Raises:
+            ConflictError: the state is not of the expected revision.
         """
         ...
 
     async def set_title(self, session_id: SessionId, title: str) -> None:
-        """Replace the title of a session, and raise the revision of its state by one, as `change_settings` does."""
+        """Replace the title of a session, and raise the revision of its state by one, so that programs that cache the session read it again."""
         ...
 
     async def list_used(self, session_ids: Sequence[SessionId]) -> dict[SessionId, bool]:

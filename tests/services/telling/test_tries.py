@@ -53,7 +53,10 @@ CALLS: dict[str, tuple[str, Call]] = {
     "open a session": ("create_session", lambda engine, _: engine.session(user="ada", agent="clerk")),
     "a session beside": ("create_session", lambda engine, _: engine.session(user="ada", agent="clerk", beside=True)),
     "branch": ("create_session", lambda _, session: session.branch(2)),
-    "another prompt": ("write_state", lambda engine, _: engine.session(user="ada", agent="helper", system="Be brief.")),
+    "another prompt": (
+        "change_settings",
+        lambda engine, _: engine.session(user="ada", agent="helper", system="Be brief."),
+    ),
     "usage": ("write_state", observe),
     "cancel a compaction": ("end_compaction", cancel),
     "a snapshot": ("write_session_memory", show_memory),

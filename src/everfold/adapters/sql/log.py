@@ -5,7 +5,15 @@ from itertools import chain
 from typing import cast
 
 from everfold.adapters.sql import sessions
-from everfold.adapters.sql.codec import cuts_to_blob, make_mark, message_row, read_message, read_note, text_to_blob
+from everfold.adapters.sql.codec import (
+    cuts_to_blob,
+    make_mark,
+    message_row,
+    read_message,
+    read_note,
+    settings_to_text,
+    text_to_blob,
+)
 from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.matching import key_words, write_scope
 from everfold.adapters.sql.packing import pack_row, unpack_row
@@ -13,7 +21,7 @@ from everfold.adapters.sql.places import Place, Places
 from everfold.adapters.sql.quoted_lines import LONG_BYTES
 from everfold.core.log.appending import AppendPlan
 from everfold.core.log.messages import Message, Note
-from everfold.core.log.sessions import NO_END, SessionRecord, find_stretches
+from everfold.core.log.sessions import NO_END, SessionRecord, SessionSettings, find_stretches
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.core.memory.records import TurnRecall
 from everfold.core.memory.rows import turn_recall_from_bytes, turn_recall_to_bytes
@@ -137,6 +145,20 @@ def write_state(
             f"session {session_id} is no longer at revision {expected_revision}: another writer was first; read it again",
             session=session_id,
         )
+
+
+def change_settings(
+    database: Database,
+    places: Places,
+    session_id: SessionId,
+    settings: SessionSettings,
+    state: SessionState,
+    *,
+    expected_revision: int,
+) -> None:
+    """See `SessionStore.change_settings`."""
+    write_state(database, places, session_id, state, expected_revision=expected_revision)
+    database.run("update_settings", session_id=session_id, settings=settings_to_text(settings))
 
 
 def read_messages(

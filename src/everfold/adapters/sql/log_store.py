@@ -40,7 +40,7 @@ class SqlLog(Connections):
     find_current_session = reads(sessions.find_current_session)
     list_sessions = reads(sessions.list_sessions)
     make_current = writes(sessions.make_current)
-    change_settings = writes(sessions.change_settings)
+    change_settings = writes_placed(log.change_settings)
     set_title = writes(sessions.set_title)
     list_used = reads(sessions.list_used)
 

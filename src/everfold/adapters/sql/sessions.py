@@ -10,7 +10,7 @@ from everfold.adapters.sql.database import Database
 from everfold.adapters.sql.listing import find_settled_key
 from everfold.core.access.users import fold_name
 from everfold.core.log.search_filters import ANY_SESSION, SessionFilter
-from everfold.core.log.sessions import NO_END, SessionRecord, SessionSettings
+from everfold.core.log.sessions import NO_END, SessionRecord
 from everfold.core.log.state import SessionState, state_from_bytes, state_to_bytes
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import ConflictError, NotFoundError
@@ -172,13 +172,6 @@ def list_used(database: Database, session_ids: Sequence[SessionId]) -> dict[Sess
     """See `SessionStore.list_used`."""
     rows = database.rows("list_used_sessions", ids=json.dumps(list(session_ids)))
     return {SessionId(cast("str", id_)): bool(is_there) for id_, is_there in rows}
-
-
-def change_settings(database: Database, session_id: SessionId, settings: SessionSettings) -> None:
-    """See `SessionStore.change_settings`."""
-    if not database.run("update_settings", session_id=session_id, settings=settings_to_text(settings)):
-        get_session(database, session_id)
-    database.run("raise_revision", session_id=session_id)
 
 
 def set_title(database: Database, session_id: SessionId, title: str) -> None:

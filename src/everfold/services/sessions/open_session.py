@@ -322,12 +322,18 @@ class Opener:
         """Replace what a session holds from its opening. Settings of equal value change nothing."""
         if live.opening is not None:
             live.record = replace(live.record, settings=settings)
-        elif not settings.is_as(live.settings):
-            is_cache_break = not settings.prompt.is_as(live.settings.prompt) and live.state.last_seq > 0
-            await self.store.change_settings(live.record.id, settings)
-            await live.reload(self.store)
-            if is_cache_break:
-                await self._note_cache_break(live, "prompt")
+            return live
+        tries = Tries(f"session {live.record.id}", session=live.record.id)
+        while not settings.is_as(live.settings):
+            await tries.begin()
+            state = _with_settings(live, settings)
+            try:
+                await self.store.change_settings(live.record.id, settings, state, expected_revision=live.state.revision)
+            except ConflictError:
+                await live.reload(self.store)
+            else:
+                await live.reload(self.store)
+                break
         return live
 
     async def set_title(self, live: LiveSession, title: str) -> LiveSession:
@@ -347,20 +353,12 @@ class Opener:
         if title and not live.record.title and not live.state.epoch:
             await self.set_title(live, title)
 
-    async def _note_cache_break(self, live: LiveSession, reason: str) -> None:
-        """Have the next window report a cache break that nothing of the window survives."""
-        tries = Tries(f"session {live.record.id}", session=live.record.id)
-        while True:
-            await tries.begin()
-            state = live.state.with_cache_break(reason, WHOLE_WINDOW)
-            state = replace(state, revision=state.revision + 1)
-            try:
-                await self.store.write_state(live.record.id, state, expected_revision=live.state.revision)
-            except ConflictError:
-                await live.reload(self.store)
-                continue
-            live.state = state
-            return
+
+def _with_settings(live: LiveSession, settings: SessionSettings) -> SessionState:
+    """A session's next state once it holds other settings: nothing of the window survives another prompt."""
+    is_cache_break = not settings.prompt.is_as(live.settings.prompt) and live.state.last_seq > 0
+    state = live.state.with_cache_break("prompt", WHOLE_WINDOW) if is_cache_break else live.state
+    return replace(state, revision=live.state.revision + 1)
 
 
 def _go_on(state: SessionState, before: SessionState) -> SessionState:

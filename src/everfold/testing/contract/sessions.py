@@ -10,7 +10,7 @@ from everfold.core.log.appending import plan_append
 from everfold.core.log.budget import Policy
 from everfold.core.log.prompts import Prompt
 from everfold.core.log.sessions import SessionSettings
-from everfold.core.log.state import SessionState
+from everfold.core.log.state import WHOLE_WINDOW, SessionState
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonObject, encode_json
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
@@ -199,12 +199,26 @@ class SessionContract:
         assert await list_ids(user_id="usr_nobody") == []
 
     async def test_settings_are_replaced_whole(self, store: Store) -> None:
-        """Changed settings read back equal; else only the revision of the state changes, which rises by one."""
+        """Changed settings read back equal, with the state that was given; else nothing changes."""
         record = await open_session(store, None, *talk(1))
         state = await store.read_state(record.id)
         settings = SessionSettings(limit_tokens=7000, prompt=Prompt(system="Be kind."))
-        await store.change_settings(record.id, settings)
+        changed = replace(state.with_cache_break("prompt", WHOLE_WINDOW), revision=state.revision + 1)
+        await store.change_settings(record.id, settings, changed, expected_revision=state.revision)
         assert await store.get_session(record.id) == replace(record, settings=settings)
+        assert await store.read_state(record.id) == changed
+
+    async def test_settings_change_only_over_the_expected_state(self, store: Store) -> None:
+        """Settings that come with a state of an old revision are refused; neither settings nor state change."""
+        record = await open_session(store, None, *talk(1))
+        state = await store.read_state(record.id)
+        await store.set_title(record.id, "Berths")
+        before, settings = await store.get_session(record.id), SessionSettings(limit_tokens=7000)
+        with pytest.raises(ConflictError):
+            await store.change_settings(
+                record.id, settings, replace(state, revision=state.revision + 1), expected_revision=state.revision
+            )
+        assert await store.get_session(record.id) == before
         assert await store.read_state(record.id) == replace(state, revision=state.revision + 1)
 
     async def test_a_title_is_replaced_alone(self, store: Store) -> None:
@@ -234,7 +248,7 @@ class SessionContract:
         for asking in (
             store.get_session(NOBODY),
             store.make_current(NOBODY),
-            store.change_settings(NOBODY, SessionSettings()),
+            store.change_settings(NOBODY, SessionSettings(), SessionState(revision=1), expected_revision=0),
             store.set_title(NOBODY, "Berths"),
             store.list_sessions(user_id=None, agent_id=None, after=NOBODY, limit_count=1),
         ):
