@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from everfold.core.log.calibration import Calibration, calibrate_budget, count_parts, count_tokens
+from everfold.core.primitives.field_types import MOST_WHOLE
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
 
 SMALLEST_USABLE_TOKENS = 800
@@ -275,10 +276,12 @@ def share_budget(
     The usable budget may be smaller than `SMALLEST_USABLE_TOKENS`; `require_budget` refuses that.
 
     Raises:
-        InvalidInputError: the limit is not a positive whole number.
+        InvalidInputError: the limit is not a positive whole number, or above `MOST_WHOLE`.
     """
     if isinstance(limit_tokens, bool) or not isinstance(limit_tokens, int) or limit_tokens <= 0:
         raise InvalidInputError(f"a context limit must be a positive whole number of tokens, got {limit_tokens!r}")
+    if limit_tokens > MOST_WHOLE:
+        raise InvalidInputError(f"a context limit must be at most {MOST_WHOLE:,} tokens; give the model's own")
     answer = policy.answer_tokens if policy.answer_tokens is not None else min(8192, int(limit_tokens * 0.12))
     budget = calibrate_budget(calibration, max(limit_tokens - answer, 0))
     suffix = int(budget * policy.suffix_ratio)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Final
 
+from everfold.core.primitives.field_types import MOST_WHOLE
 from everfold.errors import InvalidInputError
 
 LEAST_FACTOR: Final = 0.5
@@ -86,11 +87,11 @@ def observe(calibration: Calibration, *, counted_tokens: int, estimated_tokens: 
     first and by a twelfth later. A request too small to mean anything, or not counted (0), changes nothing.
 
     Raises:
-        InvalidInputError: a number is negative.
+        InvalidInputError: a number is negative or above `MOST_WHOLE`.
 
     Source: DESIGN 3.1; exponential smoothing with a growing window at the start, samples winsorised.
     """
-    _check_not_negative(counted_tokens=counted_tokens, estimated_tokens=estimated_tokens)
+    _check_counts(counted_tokens=counted_tokens, estimated_tokens=estimated_tokens)
     if estimated_tokens < LEAST_SAMPLE_TOKENS or counted_tokens == 0:
         return calibration
     ratio = _clamp(
@@ -110,11 +111,11 @@ def raise_for_context_error(
     factor becomes at least what that says of our estimate. It stays within its bounds, so repeated errors end.
 
     Raises:
-        InvalidInputError: a number is negative, or the limit is 0.
+        InvalidInputError: a number is negative or above `MOST_WHOLE`, or the limit is 0.
 
     Source: DESIGN 3.1, a context-length error raises the calibration.
     """
-    _check_not_negative(estimated_tokens=estimated_tokens, counted_tokens=counted_tokens or 0)
+    _check_counts(estimated_tokens=estimated_tokens, counted_tokens=counted_tokens or 0)
     if limit_tokens < 1:
         raise InvalidInputError(f"the limit must be at least 1 token, got {limit_tokens}")
     proven = max(limit_tokens, counted_tokens or 0) / max(estimated_tokens, 1)
@@ -130,7 +131,7 @@ def calibrate_budget(calibration: Calibration, budget_tokens: int) -> int:
     Raises:
         InvalidInputError: the budget is negative.
     """
-    _check_not_negative(budget_tokens=budget_tokens)
+    _check_counts(budget_tokens=budget_tokens)
     return math.floor(budget_tokens / max(calibration.factor, 1.0))
 
 
@@ -149,7 +150,9 @@ def _clamp(value: float, least: float, most: float) -> float:
     return min(max(value, least), most)
 
 
-def _check_not_negative(**tokens: int) -> None:
+def _check_counts(**tokens: int) -> None:
     for name, count in tokens.items():
+        if count > MOST_WHOLE:
+            raise InvalidInputError(f"cannot calibrate with {name} above {MOST_WHOLE:,}: give the provider's count")
         if count < 0:
             raise InvalidInputError(f"cannot calibrate with {name} of {count}: expected 0 or more")
