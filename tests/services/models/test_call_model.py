@@ -24,7 +24,7 @@ from everfold.errors import (
     RateLimitedError,
     StoreUnavailableError,
 )
-from everfold.ports.models import ModelRequest
+from everfold.ports.models import ModelReply, ModelRequest
 from everfold.ports.stores import Store
 from everfold.services.models.call_model import ModelCaller
 from everfold.testing.kit.builders import ADA
@@ -111,6 +111,26 @@ def asked_count(caller: ModelCaller) -> int:
     """How often the model was asked."""
     assert isinstance(caller.model, ScriptedModel)
     return len(caller.model.requests)
+
+
+class _Ending:
+    """A model whose own work is cancelled."""
+
+    name = "ending"
+
+    async def reply(self, _: ModelRequest) -> ModelReply:
+        """See the port."""
+        raise asyncio.CancelledError
+
+    async def close(self) -> None:
+        """See the port."""
+
+
+async def test_a_cancellation_of_the_model_s_own_is_its_failure(make: Callable[..., ModelCaller], store: Store) -> None:
+    """A model that raises a cancellation that the caller did not ask for has failed, and stops no caller."""
+    with pytest.raises(ModelReplyError, match="failed with CancelledError"):
+        await call(replace(make(), model=_Ending()))
+    assert await outcomes(store) == [(1, ModelReplyError.code)]
 
 
 async def test_a_call_is_recorded(make: Callable[..., ModelCaller], store: Store, clock: FakeClock) -> None:

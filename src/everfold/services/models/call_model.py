@@ -9,6 +9,7 @@ calls that run at once by theirs; none begins after that. A call of unknown cost
 record says so (`is_uncounted`).
 """
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -113,7 +114,9 @@ class ModelCaller:
                 )
             except EverfoldError:
                 raise
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
+                if isinstance(error, asyncio.CancelledError) and (limit.cancel_called or _is_stopped()):
+                    raise
                 if not limit.cancel_called:
                     raise ModelReplyError(
                         f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. Check "
@@ -163,6 +166,12 @@ class _Subject:
     user_id: UserId
     session_id: SessionId | None
     compaction_id: CompactionId | None
+
+
+def _is_stopped() -> bool:
+    """Whether the caller is being cancelled; else a cancellation is one that the model raised of its own."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _may_come_back(error: EverfoldError) -> bool:
