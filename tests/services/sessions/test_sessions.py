@@ -369,6 +369,18 @@ async def test_a_key_is_not_given_beside_an_id(engine: Everfold) -> None:
         await engine.session(id=session.id, session_key="inbox")
 
 
+async def test_a_session_that_is_not_stored_refuses_what_no_window_fits(engine: Everfold) -> None:
+    """A limit in which no window can fit is refused before the first append as behind it, with the same smallest limit."""
+    smallest = []
+    for create in (True, False):
+        session = await engine.session(user=f"ada {create}", limit=LIMIT, system="Be brief. " * 100, create=create)
+        with pytest.raises(BudgetUnsatisfiableError) as caught:
+            await session.window(limit=600)
+        smallest.append(caught.value.smallest_limit_tokens)
+        assert (await session.window(limit=smallest[-1])).report.limit_tokens == smallest[-1]
+    assert smallest[0] == smallest[1]
+
+
 async def test_opening_can_write_nothing(engine: Everfold) -> None:
     """A session that is opened without being created is nowhere until its first append, which stores it and its user."""
     session = await engine.session(user="ada", session_key="inbox", limit=LIMIT, system="Be brief.", create=False)

@@ -36,9 +36,10 @@ async def show_window(
     _require_lower(live, limit_tokens)
     if is_complete:
         _require_complete(live)
-    if live.opening is not None:
-        return await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix)
     worker = background.worker
+    if live.opening is not None:
+        worker.compactor(live, is_preview=is_preview).require_budget(limit_tokens)
+        return await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix)
     if not is_preview:
         await _catch_up(live, worker, attendant)
     showing = choose_showing(limit_tokens=limit_tokens, is_preview=is_preview, is_inline=background.is_synchronous)
