@@ -1,10 +1,18 @@
 """Every break of the request's prefix is reported once, with its reason and cost (G5), and what an error teaches."""
 
+import asyncio
+
 import pytest
 
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.bootstrap import make_engine
+from everfold.config import CompactionSettings, Settings
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
+from everfold.errors import StoreUnavailableError
 from everfold.session import Session
+from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 pytestmark = pytest.mark.moves_prefix
 
@@ -64,6 +72,31 @@ async def test_an_erase_and_a_switch_are_breaks(engine: Everfold) -> None:
     assert reasons(await following.window()) == ["session"]
     branch = await session.branch(2)
     assert reasons(await branch.window()) == ["session"]
+
+
+class _Stopping(SqliteStore):
+    """A store that stops what has written a state."""
+
+    stop: BaseException
+
+    async def write_state(self, *given: object, **more: object) -> None:
+        """See the port."""
+        await super().write_state(*given, **more)  # type: ignore[arg-type]  # as they are
+        raise self.stop
+
+
+@pytest.mark.parametrize("stop", [asyncio.CancelledError(), StoreUnavailableError("the disk is full")], ids=repr)
+async def test_a_window_waits_for_no_note_of_its_breaks(stop: BaseException) -> None:
+    """Where callers do the work, too, a window is given with its breaks before it is stored that it has reported them."""
+    store = _Stopping(IN_MEMORY)
+    settings = Settings(compaction=CompactionSettings(synchronous=True))
+    session = await make_engine(store, settings, clock=FakeClock(), ids=CountingIds()).session()
+    await fill(session, 2)
+    await session.erase(1)
+    store.stop = stop
+    assert reasons(await session.window()) == ["erase"]
+    assert reasons(await session.window()) == []
+    await store.close()
 
 
 async def test_a_refused_request_makes_the_next_window_smaller(engine: Everfold) -> None:

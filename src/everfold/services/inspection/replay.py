@@ -30,7 +30,7 @@ from everfold.services.sessions.append import append_once
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.tell_changes import tell_appended
 from everfold.services.turns.background import Background
-from everfold.services.turns.show import show_window
+from everfold.services.turns.show import report_breaks, show_window
 
 UNEXPLAINED = "unexplained"
 """The reason of a cache break that no compaction accounts for; there must never be one."""
@@ -262,6 +262,7 @@ class Replay:
             recollector=self._recollector,
         )
         elapsed_secs += perf_counter() - started
+        await report_breaks(self._live, self._background, self._live.state.breaks_count)
         turn = ReplayTurn(
             played_count=self._tally.played_count,
             compactions_count=self._live.state.compactions_count - self._first_ordinal,

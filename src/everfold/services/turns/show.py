@@ -27,6 +27,8 @@ async def show_window(
 ) -> Window:
     """The window for the session's limit, or for a lower one. What is due and can wait is left to the background.
 
+    Its cache breaks are those of the next window too, until `report_breaks`.
+
     Raises:
         InvalidInputError: the limit is above the session's own.
         BudgetUnsatisfiableError: no window can fit the limit; names the smallest that works.
@@ -50,8 +52,6 @@ async def show_window(
     if recollector is not None:
         recollection = await recollector.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
     window = await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix, recollection=recollection)
-    if live.state.cache_breaks and not is_preview:
-        await _report_breaks(live, background)
     if folded.has_more:
         background.wake(live.record.id)  # last of all, so that this turn does not wait for it
     return window
@@ -87,15 +87,19 @@ async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | No
         await worker.refresher.show_late(live)
 
 
-async def _report_breaks(live: LiveSession, background: Background) -> None:
-    """Note that a window has reported the cache breaks so far; stored by the next append, or beside the turns."""
-    job = SettleBreaks(session_id=live.record.id, reported_count=live.state.breaks_count)
-    live.state = live.state.with_reported(job.reported_count)
+async def report_breaks(live: LiveSession, background: Background, breaks_count: int) -> None:
+    """Note that a window has reported so many cache breaks of all; stored by the next append, or beside the turns.
+
+    The last thing before a window is given: it never fails, and what could not be stored is reported again.
+    """
+    if breaks_count <= live.state.reported_count:
+        return
+    live.state = live.state.with_reported(breaks_count)
+    job = SettleBreaks(session_id=live.record.id, reported_count=breaks_count)
+    background.dispatcher.submit(job)
     if background.is_synchronous:
-        await background.dispatcher.run(job)
+        await background.dispatcher.join(job.name)
         background.worker.handover.pick_up(live)
-    else:
-        background.dispatcher.submit(job)
 
 
 async def build_shown(

@@ -13,7 +13,7 @@ from everfold.services.sessions.switch import Switcher, is_rotation_due
 from everfold.services.telling.stream import Stream
 from everfold.services.turns.attend import Attendant
 from everfold.services.turns.background import Background
-from everfold.services.turns.show import show_window
+from everfold.services.turns.show import report_breaks, show_window
 
 
 class Taken(NamedTuple):
@@ -59,11 +59,13 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
             recollector=recollector,
         )
         span.set_attributes(describe_window(live.record.id, window.report, is_preview=is_preview))
-    if not is_preview:
-        _count(live, window, stream)
-    if switcher is None or is_preview or not is_rotation_due(live, window):
+    if is_preview:
         return Taken(window, live)
-    return Taken(window, await switcher.rotate(live))
+    _count(live, window, stream)
+    breaks_count, is_due = live.state.breaks_count, switcher is not None and is_rotation_due(live, window)
+    current = await switcher.rotate(live) if switcher is not None and is_due else live
+    await report_breaks(live, background, breaks_count)
+    return Taken(window, current)
 
 
 def _count(live: LiveSession, window: Window, stream: Stream) -> None:
