@@ -48,7 +48,7 @@ class SqlMemory(Connections):
 
     read_items = reads(memory_items.read_items)
     list_revisions = reads_at_once(memory_items.list_revisions)
-    list_histories = reads_at_once(memory_items.list_histories)
+    list_histories = reads(memory_items.list_histories)
     find_quoting = reads(memory_items.find_quoting)
     search_items = reads(memory_items.search_items)
     # What is decided over them names the version that was read first: they need not be of one moment.
