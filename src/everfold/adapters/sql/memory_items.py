@@ -231,9 +231,10 @@ def list_histories(database: Database, user_id: UserId, item_ids: Sequence[ItemI
     if user_key is None:
         return []
     rows = database.rows("list_item_histories", user_key=user_key, ids=json.dumps(item_ids))
+    ordered = sorted(cast("list[tuple[int, bytes, int | None, bytes | None]]", rows), key=lambda row: (row[0], row[2]))
     found: dict[ItemId, list[Item]] = {}
-    for _, group in groupby(cast("list[tuple[int, bytes, bytes | None]]", rows), key=lambda row: row[0]):
-        newest, older = zip(*(row[1:] for row in group), strict=True)
+    for _, group in groupby(ordered, key=lambda row: row[0]):
+        newest, _, older = zip(*(row[1:] for row in group), strict=True)
         contents = unpack_revisions([content for content in older if content is not None], newest[0])
         revisions = [item_from_bytes(content) for content in contents]
         found[revisions[-1].id] = revisions

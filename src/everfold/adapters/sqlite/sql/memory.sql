@@ -28,9 +28,8 @@ SELECT content FROM items
 WHERE user_key = :user_key AND place IN (0, coalesce(:place, place)) AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: list_item_histories
--- :ids is a JSON list.
-SELECT items.key, items.content, item_revisions.content
+-- In any order; :ids is a JSON list.
+SELECT items.key, items.content, item_revisions.revision, item_revisions.content
 FROM items
 LEFT JOIN item_revisions ON item_revisions.user_key = items.user_key AND item_revisions.item_key = items.key
-WHERE items.user_key = :user_key AND items.id IN (SELECT value FROM json_each(:ids))
-ORDER BY items.key, item_revisions.revision;
+WHERE items.user_key = :user_key AND items.id IN (SELECT value FROM json_each(:ids));
