@@ -125,6 +125,12 @@ class StoppedError(Exception):
     """What stops a copy."""
 
 
+def stop_at_sessions(what: str, _count: int) -> None:
+    """Stop a copy when it comes to the sessions."""
+    if what == "sessions":
+        raise StoppedError
+
+
 async def test_a_copy_that_was_stopped_goes_on(urls: dict[str, list[str]]) -> None:
     """A copy that is stopped at any page, and begun again, ends as one that was not; what had arrived is not copied again."""
     source, target = name_pair(urls, ("file", "server"))
@@ -171,13 +177,9 @@ async def test_what_is_in_the_way_is_refused(urls: dict[str, list[str]], written
 
     change = {"append": append, "revoke": revoke}[written]
 
-    def stop(what: str, _count: int) -> None:
-        if what == "sessions":
-            raise StoppedError
-
     async with both(source, target) as (old, new):
         with pytest.raises(StoppedError):
-            await copy_store(old, new, stop)
+            await copy_store(old, new, stop_at_sessions)
         with pytest.raises(ConflictError, match="is an unfinished copy"):
             async with everfold.open(target):
                 pass
@@ -193,13 +195,9 @@ async def test_an_unfinished_copy_is_no_source(urls: dict[str, list[str]], tmp_p
     async with everfold.open(source) as engine:
         await (await engine.session(user="ada")).append({"role": "user", "content": "Berth 7."})
 
-    def stop(what: str, _count: int) -> None:
-        if what == "sessions":
-            raise StoppedError
-
     async with both(source, target) as (old, new):
         with pytest.raises(StoppedError):
-            await copy_store(old, new, stop)
+            await copy_store(old, new, stop_at_sessions)
     async with both(target, onward) as (old, new):
         with pytest.raises(ConflictError, match="the source is an unfinished copy"):
             await copy_store(old, new, lambda _what, _count: None)
