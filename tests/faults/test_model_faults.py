@@ -281,6 +281,40 @@ async def test_fault(
             await check_whole(session, log, row.marks)
 
 
+class Own(ScriptedModel):
+    """A model of the program's own, which raises or gives the same at every call."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self.answer = answer
+
+    async def reply(self, request: ModelRequest) -> ModelReply:  # noqa: ARG002 - as in `Model`
+        """Raise an exception, give anything else."""
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]  # on purpose
+
+
+OWN = {
+    "no reply": (None, "the reply is an unfit NoneType, expected a ModelReply"),
+    "bytes": (ModelReply(text=b"Fine.", finish="complete", model="own"), "the text of the reply is an unfit bytes"),  # type: ignore[arg-type]  # on purpose
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+async def test_own_model(name: str, own_log: Wires, open_with_model: Opening, clock: FakeClock) -> None:
+    """Whatever a model of the program's own raises or gives, inline turns go on, and its events say what was wrong."""
+    answer, problem = OWN[name]
+    settings = settings_of(Row(steps=(), problem=problem), synchronous=True)
+    async with open_with_model("memory://", Own(answer), clock=clock, settings=settings) as engine:
+        session = await engine.session(limit=LIMIT)
+        await play(engine, session, own_log[:60], clock)
+        compactions = written(await settle(engine, session, clock))
+        assert {compaction.state for compaction in compactions} == {"degraded"}
+        assert all(problem in compaction.problem for compaction in compactions)
+        await check_whole(session, own_log[:60])
+
+
 BACKGROUND: Mapping[str, Mapping[str, object]] = {
     "compaction": {"synchronous": False, "retries": 0},
     "recovery": {"attempts": 2, "grace_secs": 0.0},

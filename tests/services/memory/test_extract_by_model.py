@@ -211,6 +211,14 @@ async def test_extraction_falls_back_on_what_cannot_be_read(name: str) -> None:
     assert len(desk.model.requests) <= MOST_FAULTS
 
 
+async def test_why_no_answer_came_is_told() -> None:
+    """Where the model fails, the error of the pass says how: its event is where a person reads of it."""
+    desk = set_up(Step(fault="exception"))
+    record = await open_session(desk.store, None, *WIRES)
+    with pytest.raises(ModelReplyError, match="could not be used: the model script:given failed with RuntimeError"):
+        await desk.extractor.extract_range(record, first_seq=1, last_seq=2)
+
+
 @pytest.mark.parametrize("fault", ["unavailable", "rate_limit"])
 async def test_a_model_out_of_reach_is_not_blamed(fault: Fault) -> None:
     """What is not about the answer goes through at once, so that the event is tried again later."""

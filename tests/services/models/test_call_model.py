@@ -113,14 +113,19 @@ def asked_count(caller: ModelCaller) -> int:
     return len(caller.model.requests)
 
 
-class _Ending:
-    """A model whose own work is cancelled."""
+class _Own:
+    """A model of the program's own, which raises or gives what it is made with."""
 
-    name = "ending"
+    name = "own"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
 
     async def reply(self, _: ModelRequest) -> ModelReply:
-        """See the port."""
-        raise asyncio.CancelledError
+        """Raise an exception, give anything else."""
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]  # on purpose
 
     async def close(self) -> None:
         """See the port."""
@@ -129,7 +134,21 @@ class _Ending:
 async def test_a_cancellation_of_the_model_s_own_is_its_failure(make: Callable[..., ModelCaller], store: Store) -> None:
     """A model that raises a cancellation that the caller did not ask for has failed, and stops no caller."""
     with pytest.raises(ModelReplyError, match="failed with CancelledError"):
-        await call(replace(make(), model=_Ending()))
+        await call(replace(make(), model=_Own(asyncio.CancelledError())))
+    assert await outcomes(store) == [(1, ModelReplyError.code)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, b"Fine.", 7, object(), ModelReply(text=None, finish="complete", model="own")],  # type: ignore[arg-type]  # on purpose
+    ids=lambda answer: type(answer).__name__,
+)
+async def test_a_reply_that_is_none_is_its_failure(
+    make: Callable[..., ModelCaller], store: Store, answer: object
+) -> None:
+    """A model that gives no reply, or one without a text, has failed: one error of ours, recorded, with the compaction."""
+    with pytest.raises(ModelReplyError, match=r"the model own failed for compaction evt_1: .* expected a"):
+        await call(replace(make(), model=_Own(answer)))
     assert await outcomes(store) == [(1, ModelReplyError.code)]
 
 

@@ -256,11 +256,11 @@ class _Extracting:
                 session_id=record.id,
                 compaction_id=self.compaction_id,
             )
-        except ModelReplyError:
-            read = ReadExtraction(problem=_NO_REPLY)
-        else:
-            problem = _PROBLEMS.get(reply.finish, "")
-            read = ReadExtraction(problem=problem) if problem else await self._read(reply.text, source)
+        except ModelReplyError as error:
+            self._note_fault(str(error))
+            return ReadExtraction(problem=_NO_REPLY)
+        problem = _PROBLEMS.get(reply.finish, "")
+        read = ReadExtraction(problem=problem) if problem else await self._read(reply.text, source)
         if read.problem:
             self._note_fault(read.problem)
         return read

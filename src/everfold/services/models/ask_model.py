@@ -8,6 +8,7 @@ from everfold.core.observation.spans import describe_reply, describe_request, na
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.errors import EverfoldError
 from everfold.ports.models import Model, ModelReply, ModelRequest
+from everfold.services.models.read_reply import read_reply
 from everfold.services.telling.stream import Stream
 
 UNFINISHED = "unfinished"
@@ -22,7 +23,7 @@ async def ask_model(
     session_id: SessionId | None = None,
     compaction_id: CompactionId | None = None,
 ) -> ModelReply:
-    """What the model answers; errors as `Model.reply` raises them.
+    """What the model answers; errors as `Model.reply` raises them, and for a reply that is none.
 
     Args:
         stream: Who is told.
@@ -43,7 +44,7 @@ async def ask_model(
     started = perf_counter()
     try:
         with stream.tracer.span(name_model_call(model.name), attributes, kind="client") as span:
-            reply = await model.reply(request)
+            reply = read_reply(await model.reply(request), model=model.name, compaction_id=compaction_id)
             called = replace(
                 called,
                 model=reply.model,
