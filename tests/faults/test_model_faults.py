@@ -296,6 +296,8 @@ class Own(ScriptedModel):
 
 
 OWN = {
+    "cancellations": (BaseExceptionGroup("tasks", [asyncio.CancelledError()]), "failed with BaseExceptionGroup"),
+    "exceptions": (ExceptionGroup("tasks", [ValueError("odd")]), "failed with ExceptionGroup"),
     "no reply": (None, "the reply is an unfit NoneType, expected a ModelReply"),
     "bytes": (ModelReply(text=b"Fine.", finish="complete", model="own"), "the text of the reply is an unfit bytes"),  # type: ignore[arg-type]  # on purpose
 }

@@ -1,6 +1,7 @@
 """Calling a model: bounded in time and money, tried again where that may help, and always recorded."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -131,10 +132,103 @@ class _Own:
         """See the port."""
 
 
-async def test_a_cancellation_of_the_model_s_own_is_its_failure(make: Callable[..., ModelCaller], store: Store) -> None:
-    """A model that raises a cancellation that the caller did not ask for has failed, and stops no caller."""
-    with pytest.raises(ModelReplyError, match="failed with CancelledError"):
-        await call(replace(make(), model=_Own(asyncio.CancelledError())))
+CANCELLED = asyncio.CancelledError()
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        CANCELLED,
+        BaseExceptionGroup("tasks", [CANCELLED]),
+        BaseExceptionGroup("tasks", [ValueError("odd"), BaseExceptionGroup("more", [CANCELLED])]),
+        ExceptionGroup("tasks", [ValueError("odd")]),
+    ],
+    ids=["cancellation", "group", "nested", "exceptions"],
+)
+async def test_a_cancellation_of_the_model_s_own_is_its_failure(
+    make: Callable[..., ModelCaller], store: Store, raised: BaseException
+) -> None:
+    """A cancellation that a model raises of its own, alone or in a group, is its failure, and stops no caller."""
+    with pytest.raises(ModelReplyError, match=f"failed with {type(raised).__name__}"):
+        await call(replace(make(), model=_Own(raised)))
+    assert await outcomes(store) == [(1, ModelReplyError.code)]
+
+
+async def test_a_group_that_ends_the_program_passes_through(make: Callable[..., ModelCaller]) -> None:
+    """A group that holds what is no failure of a model, such as the end of the program, is not taken for one."""
+    with pytest.raises(BaseExceptionGroup, match="tasks"):
+        await call(replace(make(), model=_Own(BaseExceptionGroup("tasks", [CANCELLED, SystemExit(1)]))))
+
+
+class _Answering(ScriptedModel):
+    """A model that never answers, and raises something of its own when it is cancelled."""
+
+    def __init__(self, raised: BaseException) -> None:
+        super().__init__([Step(fault="timeout")])
+        self.raised = raised
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """See the port."""
+        try:
+            return await super().reply(request)
+        except asyncio.CancelledError:
+            raise self.raised from None
+
+
+ANSWERS = [
+    BaseExceptionGroup("tasks", [CANCELLED]),
+    ExceptionGroup("tasks", [ValueError("odd")]),
+    ValueError("odd"),
+    ModelUnavailableError("away"),
+    asyncio.CancelledError(),
+]
+
+
+@pytest.mark.parametrize("is_native", [False, True], ids=["scope", "task"])
+@pytest.mark.parametrize("raised", ANSWERS, ids=lambda raised: type(raised).__name__)
+async def test_a_cancelled_caller_is_let_go_whatever_the_model_raises(
+    make: Callable[..., ModelCaller], store: Store, raised: BaseException, *, is_native: bool
+) -> None:
+    """A model that answers the cancellation of its caller with an error of its own keeps no caller."""
+    caller = replace(make(), model=_Answering(raised))
+    if is_native:
+        task = asyncio.create_task(call(caller))
+        await until(lambda: asked_count(caller))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        with anyio.CancelScope() as scope:
+            giving_up = asyncio.create_task(give_up(scope, caller))
+            await call(caller)
+        assert scope.cancelled_caught
+        await giving_up
+    assert await outcomes(store) == [(1, "cancelled")]
+
+
+@pytest.mark.parametrize("raised", ANSWERS, ids=lambda raised: type(raised).__name__)
+async def test_the_limit_holds_whatever_the_model_raises(
+    make: Callable[..., ModelCaller], store: Store, raised: BaseException
+) -> None:
+    """A model that answers the end of its time with an error of its own is one that did not answer, at each attempt."""
+    with pytest.raises(ModelUnavailableError):
+        await call(replace(make(timeout_secs=0.01), model=_Answering(raised)))
+    assert await outcomes(store) == [(1, "model_unavailable"), (2, "model_unavailable")]
+
+
+async def test_a_cancellation_that_was_survived_is_past(make: Callable[..., ModelCaller], store: Store) -> None:
+    """In a task that has gone on after a cancellation, a later failure of the model is no cancellation."""
+
+    async def go_on() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await anyio.sleep_forever()
+        with pytest.raises(ModelReplyError):
+            await call(replace(make(), model=_Own(ValueError("odd"))))
+
+    task = asyncio.create_task(go_on())
+    await anyio.lowlevel.checkpoint()
+    task.cancel()
+    await task
     assert await outcomes(store) == [(1, ModelReplyError.code)]
 
 

@@ -9,7 +9,6 @@ calls that run at once by theirs; none begins after that. A call of unknown cost
 record says so (`is_uncounted`).
 """
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
 from everfold.services.models.ask_model import ask_model
 from everfold.services.models.spending import record_attempt, refuse_above, require_day_budget
+from everfold.services.telling.stopping import FAULTS, Stopping
 from everfold.services.telling.stream import Stream
 
 BACKOFF_SECS = 1.0
@@ -107,22 +107,22 @@ class ModelCaller:
         return await record_attempt(lambda: self._ask(request, subject), record, lambda reply: reply.finish)
 
     async def _ask(self, request: ModelRequest, subject: "_Subject") -> ModelReply:
-        with anyio.move_on_after(self.timeout_secs) as limit:
-            try:
+        stopping = Stopping()
+        try:
+            with anyio.move_on_after(self.timeout_secs) as limit:
                 return await ask_model(
                     self.stream, self.model, request, session_id=subject.session_id, compaction_id=subject.compaction_id
                 )
-            except EverfoldError:
+        except FAULTS as error:
+            await stopping.pass_on(error)
+            if isinstance(error, EverfoldError):
                 raise
-            except (Exception, asyncio.CancelledError) as error:
-                if isinstance(error, asyncio.CancelledError) and (limit.cancel_called or _is_stopped()):
-                    raise
-                if not limit.cancel_called:
-                    raise ModelReplyError(
-                        f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. Check "
-                        "the cause, or configure another model",
-                        model=self.model.name,
-                    ) from error
+            if not limit.cancel_called:
+                raise ModelReplyError(
+                    f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. Check "
+                    "the cause, or configure another model",
+                    model=self.model.name,
+                ) from error
         raise ModelUnavailableError(
             f"the model {self.model.name} did not answer within {self.timeout_secs:g} s; try again, or raise the limit",
             model=self.model.name,
@@ -166,12 +166,6 @@ class _Subject:
     user_id: UserId
     session_id: SessionId | None
     compaction_id: CompactionId | None
-
-
-def _is_stopped() -> bool:
-    """Whether the caller is being cancelled; else a cancellation is one that the model raised of its own."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _may_come_back(error: EverfoldError) -> bool:
