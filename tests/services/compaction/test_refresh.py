@@ -195,6 +195,8 @@ async def test_one_bad_source_costs_the_others_nothing(url: str) -> None:
     bad = [
         FakeSource(name="call://broken", error=SourceError("it broke", source="call://broken")),
         FakeSource(name="call://odd", error=ZeroDivisionError("odd")),
+        FakeSource(name="call://stopped", error=asyncio.CancelledError()),
+        FakeSource(name="call://tasks", error=BaseExceptionGroup("tasks", [asyncio.CancelledError()])),
         FakeSource(name="call://empty", text="  \n"),
         FakeSource(name="call://slow", secs=30.0),
     ]
@@ -211,6 +213,8 @@ async def test_one_bad_source_costs_the_others_nothing(url: str) -> None:
             ("call://good", "answered"),
             ("call://odd", "failed"),
             ("call://slow", "timed_out"),
+            ("call://stopped", "failed"),
+            ("call://tasks", "failed"),
         ]
         await rig.turn(away=HOUR)
         assert bad[0].asked[1][0] == bad[0].asked[0][0]

@@ -1,5 +1,6 @@
 """Giving vectors to what has none, with embedders that fail in every way."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,7 @@ from everfold.testing.kit.fakes import FakeClock
 from everfold.testing.kit.memory_builders import item, put, topic
 
 SIZE = 64
-Trouble = Callable[[Sequence[str]], Exception | None]
+Trouble = Callable[[Sequence[str]], BaseException | None]
 
 
 class TroubledEmbedder:
@@ -74,7 +75,7 @@ def once(*errors: Exception) -> Trouble:
     return lambda _: left.pop(0) if left else None
 
 
-def at_texts(word: str, error: Exception) -> Trouble:
+def at_texts(word: str, error: BaseException) -> Trouble:
     """The error comes whenever a text has the word."""
     return lambda texts: error if any(word in text for text in texts) else None
 
@@ -182,8 +183,18 @@ async def test_an_embedder_that_is_away_ends_the_pass(store: SqliteStore) -> Non
     assert await embedding.fill_user(ADA) == Filled(embedded_count=6)
 
 
-@pytest.mark.parametrize("error", [ContextLengthError("too long"), ModelReplyError("no"), RuntimeError("broken")])
-async def test_a_text_that_is_refused_keeps_no_other_back(store: SqliteStore, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        ContextLengthError("too long"),
+        ModelReplyError("no"),
+        RuntimeError("broken"),
+        asyncio.CancelledError(),
+        BaseExceptionGroup("tasks", [asyncio.CancelledError()]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_text_that_is_refused_keeps_no_other_back(store: SqliteStore, error: BaseException) -> None:
     """Of a batch with a text that the embedder does not take, all others are embedded; it is not asked about for ever."""
     await speak(store)
     embedder = TroubledEmbedder(at_texts("Berth 5", error))
@@ -228,6 +239,20 @@ async def test_too_few_vectors_are_no_answer(store: SqliteStore) -> None:
     embedding, _ = make(store, Short())
     assert "gave 0 vectors for 1 texts" in (await embedding.fill_user(ADA)).problem
     assert await store.count_vectors(ADA) == {}
+
+
+async def test_an_answer_that_is_none_ends_the_pass(store: SqliteStore) -> None:
+    """An embedder that gives no answer at all has failed, as one that raises has."""
+
+    class Silent(TroubledEmbedder):
+        async def embed(self, texts: Sequence[str], *, is_query: bool) -> Embedded:
+            await super().embed(texts, is_query=is_query)
+            return None  # type: ignore[return-value]  # on purpose
+
+    await speak(store, 2)
+    embedding, _ = make(store, Silent())
+    assert "expected vectors" in (await embedding.fill_user(ADA)).problem
+    assert await embedding.find_near("berth", user_id=ADA, agent_id=None, limit_count=3) == []
 
 
 async def test_an_embedder_that_hangs_is_left(store: SqliteStore) -> None:

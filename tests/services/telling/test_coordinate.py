@@ -1,5 +1,7 @@
 """The coordinator: plug-ins in their order, each on its own, none able to harm another."""
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -91,7 +93,20 @@ async def test_plugins_are_called_in_their_order() -> None:
     assert order == ["first", "second"] * 6
 
 
-@pytest.mark.parametrize("bad", [Failing(RuntimeError("no")), Failing(TimeoutError()), Failing(KeyError("x")), Stuck()])
+STOPPED = asyncio.CancelledError()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Failing(RuntimeError("no")),
+        Failing(TimeoutError()),
+        Failing(KeyError("x")),
+        Failing(STOPPED),
+        Failing(BaseExceptionGroup("tasks", [STOPPED])),
+        Stuck(),
+    ],
+)
 async def test_a_failing_plugin_harms_nobody(bad: Hooks) -> None:
     """What one plug-in raises, or that it never answers, is told to the feed, and those after it are called."""
     good = Hearing()

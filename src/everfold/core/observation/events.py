@@ -216,7 +216,7 @@ class HookFailed:
     plugin: str
     hook: HookName
     error_name: str
-    error: Exception | None = field(default=None, repr=False, compare=False)
+    error: BaseException | None = field(default=None, repr=False, compare=False)
     kind: Literal["hook_failed"] = "hook_failed"
 
 
@@ -335,7 +335,7 @@ class SourceAsked:
     elapsed_secs: float
     tokens: int = 0
     error_name: str | None = None
-    error: Exception | None = field(default=None, repr=False, compare=False)
+    error: BaseException | None = field(default=None, repr=False, compare=False)
     kind: Literal["source_asked"] = "source_asked"
 
 

@@ -54,6 +54,7 @@ from everfold.services.sessions.append import MOST_ATTEMPTS, plan_next, read_inc
 from everfold.services.sessions.handover import Handover
 from everfold.services.sessions.hold_lease import hold_lease
 from everfold.services.sessions.live import LiveSession, load_session
+from everfold.services.telling.stopping import FAULTS, Stopping
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_appended
 
@@ -229,6 +230,7 @@ class Refresher:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         tell = partial(SourceAsked, session_id=asking.session_id, source=question.source)
+        stopping = Stopping()
         try:
             async with asyncio.timeout(self.policy.timeout_secs):
                 text = await source.summary(
@@ -240,7 +242,8 @@ class Refresher:
             told = tell(outcome="answered" if text.strip() else "empty", elapsed_secs=loop.time() - begun)
         except TimeoutError:
             text, told = "", tell(outcome="timed_out", elapsed_secs=loop.time() - begun, error_name="timeout")
-        except Exception as error:  # noqa: BLE001 - a source may raise anything, and must not affect the others
+        except FAULTS as error:
+            await stopping.pass_on(error)
             name = type(error).__name__
             text = ""
             told = tell(outcome="failed", elapsed_secs=loop.time() - begun, error_name=name, error=error)

@@ -18,6 +18,7 @@ from everfold.ports.embedders import Embedded, Embedder
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
 from everfold.services.models.spending import record_attempt, require_day_budget
+from everfold.services.telling.stopping import FAULTS, Stopping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +61,22 @@ class EmbedderCaller:
 
     async def _ask(self, texts: Sequence[str], *, is_query: bool, secs: float) -> Embedded:
         name = self.embedder.name
-        with anyio.move_on_after(secs) as limit:
-            try:
+        stopping = Stopping()
+        try:
+            with anyio.move_on_after(secs) as limit:
                 reply = await self.embedder.embed(texts, is_query=is_query)
-            except EverfoldError:
-                raise
-            except Exception as error:
-                if not limit.cancel_called:
-                    raise ModelReplyError(
-                        f"the embedder {name} failed with {type(error).__name__}; expected vectors. Check the cause, "
-                        "or configure another one",
-                        model=name,
-                    ) from error
-            else:
-                if len(reply.vectors) != len(texts):
-                    raise ModelReplyError(
-                        f"the embedder {name} gave {len(reply.vectors)} vectors for {len(texts)} texts; expected one for "
-                        "each",
-                        model=name,
-                    )
+                _require_vectors(name, given_count=len(reply.vectors), asked_count=len(texts))
                 return reply
+        except FAULTS as error:
+            await stopping.pass_on(error)
+            if isinstance(error, EverfoldError):
+                raise
+            if not limit.cancel_called:
+                raise ModelReplyError(
+                    f"the embedder {name} failed with {type(error).__name__}; expected vectors. Check the cause, "
+                    "or configure another one",
+                    model=name,
+                ) from error
         raise ModelUnavailableError(
             f"the embedder {name} did not answer within {secs:g} s; try again, or raise the limit", model=name
         )
@@ -111,4 +108,11 @@ class EmbedderCaller:
             input_tokens=tokens,
             cost_usd=reply.cost_usd if reply else None,
             is_uncounted=self.per_day_usd is not None and reply is not None and reply.cost_usd is None,
+        )
+
+
+def _require_vectors(name: str, *, given_count: int, asked_count: int) -> None:
+    if given_count != asked_count:
+        raise ModelReplyError(
+            f"the embedder {name} gave {given_count} vectors for {asked_count} texts; expected one for each", model=name
         )

@@ -19,6 +19,7 @@ from everfold.core.observation.hooks import HOOK_OF, NO_HINTS, Counters, Hints, 
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import HookError, InvalidInputError
 from everfold.ports.hooks import Hooks
+from everfold.services.telling.stopping import FAULTS, Stopping
 
 DEFAULT_TIMEOUT_SECS = 10.0
 
@@ -126,16 +127,18 @@ class Coordinator:
         """What the plug-in answers, or `_FAILED`. Only a cancellation of the caller passes through."""
         counters = self._take_counters(told.session, plugin)
         answer: object = _FAILED
-        with move_on_after(self._timeout_secs) as scope:
-            try:
+        stopping = Stopping()
+        try:
+            with move_on_after(self._timeout_secs) as scope:
                 answer = await getattr(plugin, HOOK_OF[type(told)])(replace(told, counters=counters))
-            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything, and must not affect the others
-                self._report(plugin, told, error)
+        except FAULTS as error:
+            await stopping.pass_on(error)
+            self._report(plugin, told, error)
         if scope.cancelled_caught:
             self._report(plugin, told, None)
         return answer
 
-    def _report(self, plugin: Hooks, told: HookCall, error: Exception | None) -> None:
+    def _report(self, plugin: Hooks, told: HookCall, error: BaseException | None) -> None:
         self._publish(
             HookFailed(
                 session_id=told.session.id,

@@ -25,7 +25,7 @@ class FakeSource:
     name: str = "call://desk"
     text: str | Callable[[datetime, datetime], str] = "Two parcels came."
     secs: float = 0.0
-    error: Exception | None = None
+    error: BaseException | None = None
     asked: list[tuple[datetime, datetime]] = field(default_factory=list)
     budgets: list[int] = field(default_factory=list)
     is_closed: bool = False
