@@ -34,7 +34,7 @@ from everfold.services.memory.memory_files import MemoryFiles
 from everfold.services.sessions.configure import hold_settings, require_room
 from everfold.services.sessions.import_transcript import Imported, import_transcript
 from everfold.services.sessions.live import LiveSession, load_session
-from everfold.services.sessions.open_session import Defaults, Opener
+from everfold.services.sessions.open_session import ChangeSettings, Defaults, Opener
 from everfold.services.sessions.search import SearchHit, choose_filter, search_messages
 from everfold.services.sessions.switch import Switcher
 from everfold.services.telling.stream import Stream
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 
 DEFAULT_USER = DEFAULT_NAME
 DEFAULT_AGENT = "default"
-
-_Hold = Callable[[SessionSettings], SessionSettings]
-"""What a session held, to what it is to hold from now on."""
 
 DRAIN_SECS = 5.0
 """How long closing waits for work that runs: extractive digests take less, a model's is gone on with later."""
@@ -161,19 +158,22 @@ class Everfold:
             return await self._follow(live, hold)
         return await self._open_current(user, agent, parsed_key, hold, create=create)
 
-    async def _open_known(self, session_id: SessionId, hold: _Hold | None) -> Session:
+    async def _open_known(self, session_id: SessionId, hold: ChangeSettings | None) -> Session:
         """The session with an id, as it is or with what it is to hold from now on."""
         live = await load_session(self._store, await self._store.get_session(session_id))
         if hold is None:
             return self._handle(live)
-        return self._handle(await self._change(live, hold(live.settings)))
+        await self._opener.change_settings(live, hold)
+        return self._handle(live)
 
-    async def _open_current(self, user: str, agent: str, session_key: str, hold: _Hold, *, create: bool) -> Session:
+    async def _open_current(
+        self, user: str, agent: str, session_key: str, hold: ChangeSettings, *, create: bool
+    ) -> Session:
         live, is_new = await self._open_live(user, agent, session_key, hold, create=create)
         return self._handle(live, is_new=is_new)
 
     async def _open_live(
-        self, user: str, agent: str, session_key: str, hold: _Hold, *, create: bool
+        self, user: str, agent: str, session_key: str, hold: ChangeSettings, *, create: bool
     ) -> tuple[LiveSession, bool]:
         """The current session with what it is to hold, made where there is none, or to be made with its first append."""
         settings = hold(self._defaults_of(agent))
@@ -186,29 +186,28 @@ class Everfold:
             live = self._switcher.prepare(user_id, AgentId(agent), session_key, settings, ensure_user_id=ensure)
             if create:
                 await live.create(self._store)
-        wanted = hold(replace(live.settings, policy=settings.policy))
-        return await self._change(live, wanted), is_new
+        await self._opener.change_settings(live, lambda held: hold(replace(held, policy=settings.policy)))
+        return live, is_new
 
-    async def _follow(self, live: LiveSession, hold: _Hold) -> Session:
+    async def _follow(self, live: LiveSession, hold: ChangeSettings) -> Session:
         """A new session that follows the current one, with what that one held and this one is to hold."""
         policy = self._defaults_of(live.record.agent_id).policy
-        wanted = hold(replace(live.settings, policy=policy))
-        require_room(wanted, SessionState(), "to be opened")
-        made = await self._switcher.new(live)
-        return self._handle(await self._opener.change_settings(made, wanted), is_new=True)
 
-    async def _open_beside(self, user: str, agent: str, session_key: str, hold: _Hold) -> Session:
+        def change(held: SessionSettings) -> SessionSettings:
+            return hold(replace(held, policy=policy))
+
+        require_room(change(live.settings), SessionState(), "to be opened")
+        made = await self._switcher.new(live)
+        await self._opener.change_settings(made, change)
+        return self._handle(made, is_new=True)
+
+    async def _open_beside(self, user: str, agent: str, session_key: str, hold: ChangeSettings) -> Session:
         """A new session beside the current one; it becomes the current one where there is none."""
         settings = hold(self._defaults_of(agent))
         require_room(settings, SessionState(), "to be opened")
         user_id = await self._users.ensure_id(user)
         live = await self._switcher.add(user_id, AgentId(agent), session_key, settings)
         return self._handle(live, is_new=True)
-
-    async def _change(self, live: LiveSession, wanted: SessionSettings) -> LiveSession:
-        """A session with what it is to hold, where that leaves room."""
-        require_room(wanted, live.state, live.record.id)
-        return await self._opener.change_settings(live, wanted)
 
     async def _find_current(self, user: str, agent: str, session_key: str) -> LiveSession | None:
         """The current session of a user and an agent under a session key, as it is."""

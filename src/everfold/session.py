@@ -29,7 +29,7 @@ from everfold.services.forgetting.retract import Retracted, retract_messages
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.memory_tools import MemoryTools
 from everfold.services.sessions.append import read_incoming
-from everfold.services.sessions.configure import hold_settings, require_room
+from everfold.services.sessions.configure import hold_settings
 from everfold.services.sessions.live import LiveSession, copy_session
 from everfold.services.sessions.open_session import Opener
 from everfold.services.sessions.read import MOST_READ, Page, read_page, read_range
@@ -143,11 +143,8 @@ class Session:
             BudgetUnsatisfiableError: the limit leaves no room; names the smallest that works.
         """
         await self._live.reload(self._store)
-        before = self.settings
-        wanted = hold_settings(before, limit=limit, system=system, tools=tools)
-        require_room(wanted, self._live.state, self.id)
-        await self._switcher.opener.change_settings(self._live, wanted)
-        return not wanted.is_as(before)
+        change = partial(hold_settings, limit=limit, system=system, tools=tools)
+        return await self._switcher.opener.change_settings(self._live, change)
 
     @property
     def inspect(self) -> "Inspection":

@@ -16,8 +16,12 @@ from everfold.core.text.searching import BEFORE_COUNT
 from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
+from everfold.services.sessions.configure import require_room
 from everfold.services.sessions.live import LiveSession, Opening, load_session
 from everfold.services.telling.tries import Tries
+
+ChangeSettings = Callable[[SessionSettings], SessionSettings]
+"""What a session is to hold, by what it holds; called once more each time that another writer was first."""
 
 BranchedBy = Literal["branch", "rewind"]
 
@@ -318,23 +322,38 @@ class Opener:
         """Make an older session the current one of its user, agent and session key."""
         return await load_session(self.store, await self.store.make_current(session_id))
 
-    async def change_settings(self, live: LiveSession, settings: SessionSettings) -> LiveSession:
-        """Replace what a session holds from its opening. Settings of equal value change nothing."""
-        if live.opening is not None:
-            live.record = replace(live.record, settings=settings)
-            return live
+    async def change_settings(self, live: LiveSession, change: ChangeSettings) -> bool:
+        """Change what a session holds from its opening, over what other handles change meanwhile; whether it changed.
+
+        Settings of equal value change nothing.
+
+        Raises:
+            BudgetUnsatisfiableError: the settings leave no room; names the smallest limit that works.
+        """
         tries = Tries(f"session {live.record.id}", session=live.record.id)
-        while not settings.is_as(live.settings):
+        while True:
+            settings = change(live.settings)
+            require_room(settings, live.state, live.record.id)
+            if settings.is_as(live.settings):
+                return False
+            if live.opening is not None:
+                live.record = replace(live.record, settings=settings)
+                return True
             await tries.begin()
-            state = _with_settings(live, settings)
-            try:
-                await self.store.change_settings(live.record.id, settings, state, expected_revision=live.state.revision)
-            except ConflictError:
-                await live.reload(self.store)
-            else:
-                await live.reload(self.store)
-                break
-        return live
+            if await self._try_to_change(live, settings):
+                return True
+
+    async def _try_to_change(self, live: LiveSession, settings: SessionSettings) -> bool:
+        """Store changed settings over the known state, and read the session again; False where it was no longer that."""
+        state = _with_settings(live, settings)
+        try:
+            await self.store.change_settings(live.record.id, settings, state, expected_revision=live.state.revision)
+        except ConflictError:
+            is_changed = False
+        else:
+            is_changed = True
+        await live.reload(self.store)
+        return is_changed
 
     async def set_title(self, live: LiveSession, title: str) -> LiveSession:
         """Give a session a title; the empty one takes it away. An equal one changes nothing."""
