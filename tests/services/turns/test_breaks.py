@@ -99,6 +99,54 @@ async def test_a_window_waits_for_no_note_of_its_breaks(stop: BaseException) -> 
     await store.close()
 
 
+class _Cancelling(SqliteStore):
+    """A store that cancels a task just before a state is written, or just after it."""
+
+    caller: asyncio.Task[Window] | None = None
+    is_after = False
+
+    async def write_state(self, *given: object, **more: object) -> None:
+        """See the port."""
+        if self.is_after:
+            await super().write_state(*given, **more)  # type: ignore[arg-type]  # as they are
+        if self.caller is not None:
+            self.caller.cancel()
+        if not self.is_after:
+            await super().write_state(*given, **more)  # type: ignore[arg-type]  # as they are
+
+
+async def stop_at_last_write(store: _Cancelling, session: Session) -> None:
+    """A window whose caller is cancelled while it is stored what the window has reported."""
+    store.caller = asyncio.create_task(session.window())
+    with pytest.raises(asyncio.CancelledError):
+        await store.caller
+    store.caller = None
+
+
+@pytest.mark.parametrize("is_after", [False, True], ids=["before it", "after it"])
+@pytest.mark.parametrize("is_same", [False, True], ids=["another handle", "same handle"])
+async def test_a_stopped_window_leaves_its_breaks_to_the_next(*, is_same: bool, is_after: bool) -> None:
+    """An inline window whose caller is cancelled at its last write has reported nothing: the next one that is given does, once."""
+    store = _Cancelling(IN_MEMORY)
+    store.is_after = is_after
+    settings = Settings(compaction=CompactionSettings(synchronous=True))
+    engine = make_engine(store, settings, clock=FakeClock(), ids=CountingIds())
+    session = await engine.session(system="Be brief.")
+    await fill(session, 2)
+    await session.erase(1)
+    await stop_at_last_write(store, session)
+    await session.configure(system="Be thorough.")
+    await stop_at_last_write(store, session)
+    if not is_same:
+        session = await engine.session(id=session.id)
+    assert reasons(await session.window(preview=True)) == ["erase", "prompt"]
+    assert reasons(await session.window()) == ["erase", "prompt"]
+    assert reasons(await session.window()) == []
+    await session.append({"role": "user", "content": "Thanks."})
+    assert reasons(await (await engine.session(id=session.id)).window()) == []
+    await engine.close()
+
+
 async def test_a_refused_request_makes_the_next_window_smaller(engine: Everfold) -> None:
     """After a provider's context-length error the budget shrinks, for this session and a new one, not after a reset."""
     session = await engine.session(limit=3_000)

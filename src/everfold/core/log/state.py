@@ -201,6 +201,12 @@ class SessionState:
             return self
         return replace(self, cache_breaks=self.cache_breaks[count - self.reported_count :], reported_count=count)
 
+    def with_unreported(self, older: "SessionState") -> "SessionState":
+        """The state in which what an older one had to report is to be reported still; its revision stays."""
+        missing = older.cache_breaks[: max(self.reported_count - older.reported_count, 0)]
+        count = self.reported_count - len(missing)
+        return replace(self, cache_breaks=(*missing, *self.cache_breaks), reported_count=count) if missing else self
+
 
 def state_to_bytes(state: SessionState) -> bytes:
     """The state as JSON, without its revision, which the store keeps beside it. Keeps every code point.

@@ -262,7 +262,7 @@ class Replay:
             recollector=self._recollector,
         )
         elapsed_secs += perf_counter() - started
-        await report_breaks(self._live, self._background, self._live.state.breaks_count)
+        await report_breaks(self._live, self._background, self._live.state)
         turn = ReplayTurn(
             played_count=self._tally.played_count,
             compactions_count=self._live.state.compactions_count - self._first_ordinal,

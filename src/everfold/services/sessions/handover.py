@@ -37,6 +37,7 @@ class Handover:
 
     _left: dict[SessionId, Left] = field(default_factory=dict, init=False)
     _states: dict[SessionId, SessionState] = field(default_factory=dict, init=False)
+    _unreported: dict[SessionId, SessionState] = field(default_factory=dict, init=False)
 
     def leave(self, live: LiveSession, appended: Sequence[Message] = ()) -> None:
         """Leave what a writer knows of its session, once it has written and before it knows more.
@@ -66,6 +67,23 @@ class Handover:
         state = self._states.pop(live.record.id, None)
         if state is not None and state.revision == live.state.revision + 1:
             live.state = state
+
+    def leave_unreported(self, session_id: SessionId, state: SessionState) -> None:
+        """Leave a state whose cache breaks were stored as reported by a window that was not given."""
+        if len(self._unreported) >= MOST_LEFT:
+            self._unreported.clear()
+        self._unreported[session_id] = SessionState(  # without the words that a state holds
+            reported_count=state.reported_count, cache_breaks=state.cache_breaks
+        )
+
+    def add_unreported(self, live: LiveSession) -> None:
+        """Let a window report what was left of others that were not given; it stays left until one is."""
+        if (state := self._unreported.get(live.record.id)) is not None:
+            live.state = live.state.with_unreported(state)
+
+    def drop_unreported(self, session_id: SessionId) -> None:
+        """Leave nothing to report: a window that reports it is given."""
+        self._unreported.pop(session_id, None)
 
 
 def _leave(live: LiveSession, appended: Sequence[Message]) -> Left:

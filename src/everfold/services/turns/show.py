@@ -1,5 +1,8 @@
 """Show: the window of a session, compacted first when that is due."""
 
+import asyncio
+
+from everfold.core.log.state import SessionState
 from everfold.core.windows.window import Window, build_window
 from everfold.errors import InvalidInputError, NotFoundError, OpenStepError
 from everfold.ports.jobs import SettleBreaks
@@ -51,6 +54,7 @@ async def show_window(
     recollection = None
     if recollector is not None:
         recollection = await recollector.recollect(live, limit_tokens=limit_tokens, own=suffix, is_preview=is_preview)
+    worker.handover.add_unreported(live)
     window = await build_shown(store, live, limit_tokens=limit_tokens, suffix=suffix, recollection=recollection)
     if folded.has_more:
         background.wake(live.record.id)  # last of all, so that this turn does not wait for it
@@ -87,19 +91,30 @@ async def _catch_up(live: LiveSession, worker: Worker, attendant: Attendant | No
         await worker.refresher.show_late(live)
 
 
-async def report_breaks(live: LiveSession, background: Background, breaks_count: int) -> None:
-    """Note that a window has reported so many cache breaks of all; stored by the next append, or beside the turns.
+async def report_breaks(live: LiveSession, background: Background, shown: SessionState) -> None:
+    """Note that a window has reported the cache breaks of the state it shows; stored by the next append, or beside the turns.
 
-    The last thing before a window is given: it never fails, and what could not be stored is reported again.
+    The last thing before a window is given: it never fails, and what could not be stored is reported again, as is what a
+    window reports whose caller is cancelled meanwhile.
     """
-    if breaks_count <= live.state.reported_count:
+    if not shown.cache_breaks:
         return
-    live.state = live.state.with_reported(breaks_count)
-    job = SettleBreaks(session_id=live.record.id, reported_count=breaks_count)
+    live.state = live.state.with_reported(shown.breaks_count)
+    job = SettleBreaks(session_id=live.record.id, reported_count=shown.breaks_count)
     background.dispatcher.submit(job)
     if background.is_synchronous:
+        await _wait_for_note(live, background, job, shown)
+
+
+async def _wait_for_note(live: LiveSession, background: Background, job: SettleBreaks, shown: SessionState) -> None:
+    handover = background.worker.handover
+    try:
         await background.dispatcher.join(job.name)
-        background.worker.handover.pick_up(live)
+    except asyncio.CancelledError:
+        handover.leave_unreported(live.record.id, shown)
+        raise
+    handover.drop_unreported(live.record.id)
+    handover.pick_up(live)
 
 
 async def build_shown(

@@ -62,9 +62,9 @@ async def take_window(  # noqa: PLR0913 - each is a part of the handle, or asked
     if is_preview:
         return Taken(window, live)
     _count(live, window, stream)
-    breaks_count, is_due = live.state.breaks_count, switcher is not None and is_rotation_due(live, window)
+    state, is_due = live.state, switcher is not None and is_rotation_due(live, window)
     current = await switcher.rotate(live) if switcher is not None and is_due else live
-    await report_breaks(live, background, breaks_count)
+    await report_breaks(live, background, state)
     return Taken(window, current)
 
 

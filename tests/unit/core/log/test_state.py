@@ -108,6 +108,16 @@ def test_what_is_reported_twice_takes_no_other_break(count: int, left: str) -> N
     assert after.breaks_count == state.breaks_count
 
 
+@pytest.mark.parametrize(("reported_count", "reasons"), [(0, "abcd"), (1, "bcd"), (2, "bcd"), (3, "bcd"), (4, "bc")])
+def test_what_was_not_reported_after_all_comes_before_what_is_new(reported_count: int, reasons: str) -> None:
+    """Breaks that count as reported, and that no window was given with, are to be reported again, each once, in order."""
+    older = SessionState(reported_count=1, cache_breaks=(("b", 1), ("c", 1)))
+    left = tuple((reason, 1) for reason in "abcd"[reported_count:])
+    after = SessionState(reported_count=reported_count, cache_breaks=left).with_unreported(older)
+    assert "".join(reason for reason, _ in after.cache_breaks) == reasons
+    assert after.breaks_count == 4
+
+
 def test_refreshes_of_an_older_row_are_summed_up() -> None:
     """A row that did not say what the refreshes before one cost reads as one that does."""
     value = json.loads(state_to_bytes(BUSY))
