@@ -30,7 +30,7 @@ def test_what_is_no_reply_is_refused(given: object) -> None:
     [
         *(("text", value) for value in (None, b"Fine.", 7, ["Fine."])),
         *(("finish", value) for value in (None, "stop", ["complete"])),
-        *(("model", value) for value in (None, 7)),
+        *(("model", value) for value in (None, 7, "m\ud800", "m\0")),
         *(("input_tokens", value) for value in (None, "7", -1, 1.5, 2**63)),
         *(("cached_tokens", value) for value in (None, -1)),
         *(("output_tokens", value) for value in (None, -1)),

@@ -1,5 +1,6 @@
 """Read a reply: what a model gave is checked before its first use, since a model is another program."""
 
+import re
 from typing import Final, get_args
 
 from everfold.core.primitives.ids import CompactionId
@@ -9,7 +10,7 @@ from everfold.ports.models import Finish, ModelReply
 _EXPECTED: Final = {
     "text": "a string",
     "finish": f"one of {', '.join(get_args(Finish))}",
-    "model": "a string",
+    "model": "a string of whole characters without NUL",
     "input_tokens": "a whole number from 0 on",
     "cached_tokens": "a whole number from 0 on",
     "output_tokens": "a whole number from 0 on",
@@ -35,8 +36,10 @@ def read_reply(given: object, *, model: str, compaction_id: CompactionId | None)
 
 def _is_fit(name: str, value: object) -> bool:
     match name:
-        case "text" | "model":
+        case "text":
             return isinstance(value, str)
+        case "model":
+            return isinstance(value, str) and not re.search("[\0\ud800-\udfff]", value)
         case "finish":
             return isinstance(value, str) and value in get_args(Finish)
         case "cost_usd":
