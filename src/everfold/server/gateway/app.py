@@ -6,7 +6,6 @@ is passed on as it came. What the provider answers is the client's: status, head
 
 import asyncio
 import logging
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -192,8 +191,10 @@ class Gateway:
     async def _pass_reply(
         self, turn: Turn, form: WireFormat | None, response: httpx2.Response, ask: Ask, answer: Answer
     ) -> None:
-        """Pass an answer on as it comes, and store what it says once it is whole, or as far as it came."""
-        if form is not None and turn.history is not None:
+        """Pass an answer on as it comes, and store what it says where it is a reply of a conversation."""
+        if form is None or turn.conversation is None:
+            await _pass_unread(turn, response, answer)
+        elif turn.history is not None:
             rounds = Rounds(
                 turn=turn,
                 form=form,
@@ -204,24 +205,14 @@ class Gateway:
                 shrink=self._turns.shrink,
             )
             await rounds.run(response)
-            return
-        if form is None or turn.conversation is None:
-            await answer.begin(response, turn)
-            async for piece in response.aiter_raw():
-                await answer.add(piece)
-            await answer.end()
-            return
-        reader, held = Reader(form, response), list[bytes]()
-        # a client that names its session does not bring the reply back: it has the end of it once it is stored
-        most_held = 0 if not turn.is_named else 1 if is_stream(response) else sys.maxsize
+        else:
+            await self._pass_stored(turn, form, response, answer)
+
+    async def _pass_stored(self, turn: Turn, form: WireFormat, response: httpx2.Response, answer: Answer) -> None:
+        """Pass a reply on as it comes, and store it once it is whole, or as far as it came."""
+        reader = Reader(form, response)
         try:
-            if most_held < sys.maxsize:
-                await answer.begin(response, turn)
-            async for piece in response.aiter_raw():
-                reader.feed(piece)
-                held.append(piece)
-                while len(held) > most_held:
-                    await answer.add(held.pop(0))
+            held = await _pass_pieces(turn, response, reader, answer)
         except (anyio.get_cancelled_exc_class(), httpx2.HTTPError):
             reply = reader.read()
             with anyio.CancelScope(shield=True):  # a client closes at a stream's last event, before the connection ends
@@ -231,8 +222,7 @@ class Gateway:
             await self._store(turn, reader.read(), is_whole=True)
         if not answer.is_begun:
             await answer.begin(response, turn)
-        for piece in held:
-            await answer.add(piece)
+        await answer.add(held)
         await answer.end()
 
     async def _store(self, turn: Turn, reply: Reply, *, is_whole: bool) -> None:
@@ -256,6 +246,52 @@ class Gateway:
                 raise StoreUnavailableError(
                     f"session {turn.session_id}: the reply could not be stored ({type(error).__name__}); try again"
                 ) from error
+
+
+async def _pass_unread(turn: Turn, response: httpx2.Response, answer: Answer) -> None:
+    """Pass an answer on of which nothing is stored."""
+    await answer.begin(response, turn)
+    async for piece in response.aiter_raw():
+        await answer.add(piece)
+    await answer.end()
+
+
+async def _pass_pieces(turn: Turn, response: httpx2.Response, reader: Reader, answer: Answer) -> bytes:
+    """Read a reply and pass it on as it comes, but for what is held back until it is stored; gives that.
+
+    A client that names its session does not bring the reply back: of a stream its last piece is held back, else all of it.
+    """
+    if not turn.is_named:
+        return await _pass_all(turn, response, reader, answer)
+    if is_stream(response):
+        return await _pass_all_but_last(turn, response, reader, answer)
+    return await _hold_all(response, reader)
+
+
+async def _pass_all(turn: Turn, response: httpx2.Response, reader: Reader, answer: Answer) -> bytes:
+    await answer.begin(response, turn)
+    async for piece in response.aiter_raw():
+        reader.feed(piece)
+        await answer.add(piece)
+    return b""
+
+
+async def _pass_all_but_last(turn: Turn, response: httpx2.Response, reader: Reader, answer: Answer) -> bytes:
+    last = b""
+    await answer.begin(response, turn)
+    async for piece in response.aiter_raw():
+        reader.feed(piece)
+        await answer.add(last)
+        last = piece
+    return last
+
+
+async def _hold_all(response: httpx2.Response, reader: Reader) -> bytes:
+    pieces: list[bytes] = []
+    async for piece in response.aiter_raw():
+        reader.feed(piece)
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _log(what: str, error: Exception) -> None:
