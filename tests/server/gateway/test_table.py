@@ -203,20 +203,6 @@ async def test_an_explicit_id_and_a_retry(gateway: Gateway, provider: PlayedProv
     assert await gateway.texts(session.id) == ["Yes.", "Reply 2."]
 
 
-@pytest.mark.parametrize("is_whole", [False, True])
-async def test_an_explicit_id_and_a_late_retry(gateway: Gateway, provider: PlayedProvider, *, is_whole: bool) -> None:
-    """A request that comes again with its own key after a later turn is refused: it is not stored, and no model is asked."""
-    first = {**NAMED, "idempotency-key": "k1"}
-    one = [say("Hello."), answered("Hi."), say("One?")] if is_whole else [say("One?")]
-    await gateway.ask(one, headers=first)
-    await gateway.ask([say("Two?")], headers={**NAMED, "idempotency-key": "k2"})
-    late = await gateway.ask(one, headers=first)
-    assert (late.status_code, len(provider.sent)) == (409, 2)
-    [session] = await gateway.sessions()
-    assert (await gateway.texts(session.id))[-4:] == ["One?", "Reply 1.", "Two?", "Reply 2."]
-    assert (await gateway.ask([say("One?")], headers={**NAMED, "idempotency-key": "k3"})).is_success
-
-
 async def test_an_explicit_id_is_strict(gateway: Gateway) -> None:
     """The same history under another id, or without one, is another session; a whole history under it goes on in it."""
     first = await gateway.ask([say("One?")], headers=NAMED)

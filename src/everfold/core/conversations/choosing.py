@@ -12,9 +12,9 @@ from everfold.core.conversations.alignment import Alignment, align
 from everfold.core.conversations.hashes import GivenMessage
 from everfold.core.log.client_lists import ClientMessage
 
-ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass", "late"]
+ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass", "answered", "late"]
 """new: a session begins. added: the request carries only what is new. pass: nothing is stored, and it goes on as it came.
-late: it was answered, and more was said since."""
+answered: it is sent again, and its reply is known. late: it is sent again, has no whole reply, and more was said since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +25,14 @@ class Choice:
         session: Which of the known lists it belongs to; None where it is of none.
         alignment: Where its messages stand in that list.
         reason: Why it passes as it came.
+        reply_seq: The number in the log of the reply to a request that was answered.
     """
 
     kind: ChoiceKind
     alignment: Alignment
     session: int | None = None
     reason: str = ""
+    reply_seq: int = 0
 
     @property
     def only_grows(self) -> bool:
@@ -91,7 +93,7 @@ def choose_named(
     """What a request is for the session that it names: its whole history, or only what is new.
 
     It is the whole history where a reply of the assistant that is known stands in it. Anything else is said anew, also in
-    the same words, but for a retry.
+    the same words, but for a retry: that is given the reply that is known, if there is one.
 
     Args:
         given: The request's list.
@@ -101,8 +103,11 @@ def choose_named(
     """
     none = Alignment(kind="continue", places=(None,) * len(given))
     at = _find_attempt(given, known, attempt)
-    if at is not None and not all(message.is_reply or message.is_optional for message in known[at + 1 :]):
-        return Choice(kind="late", alignment=none, session=0)
+    if at is not None:
+        if (reply := _find_reply(known, at)) is not None:
+            return _answer(reply)
+        if not all(message.is_reply or message.is_optional for message in known[at + 1 :]):
+            return Choice(kind="late", alignment=none, session=0)
     if not given:
         return Choice(kind="pass", alignment=none, reason="no messages")
     if not known:
@@ -110,6 +115,8 @@ def choose_named(
         return Choice(kind="pass" if reason else "new", alignment=none, reason=reason)
     alignment = align(given, known)
     if alignment is not None and _has_known_reply(given, alignment):
+        if is_retry and (reply := _find_known_reply(known, alignment)) is not None:
+            return _answer(reply)
         reason = find_pass_reason(given)
         return Choice(kind="pass" if reason else alignment.kind, alignment=alignment, session=0, reason=reason)
     again = _align_again(given, known) if is_retry or at is not None else None
@@ -124,19 +131,35 @@ def _find_attempt(given: Sequence[GivenMessage], known: Sequence[ClientMessage],
     return next((at for at in reversed(ends) if known[at].content in (None, given[-1].content)), None)
 
 
+def _find_reply(known: Sequence[ClientMessage], at: int) -> ClientMessage | None:
+    """The whole reply to a request that ended at a place of the known list; None where there is none."""
+    after = next((message for message in known[at + 1 :] if not message.is_optional), None)
+    return after if after is not None and after.is_reply else None
+
+
+def _find_known_reply(known: Sequence[ClientMessage], alignment: Alignment) -> ClientMessage | None:
+    """The whole reply to a request of which all is known; None where something is new, or there is none."""
+    last = alignment.places[-1]
+    return None if last is None or None in alignment.places else _find_reply(known, last)
+
+
+def _answer(reply: ClientMessage) -> Choice:
+    return Choice(kind="answered", alignment=Alignment(kind="retry", places=()), session=0, reply_seq=reply.seq)
+
+
 def _has_known_reply(given: Sequence[GivenMessage], alignment: Alignment) -> bool:
     return any(place is not None and message.is_reply for place, message in zip(alignment.places, given, strict=True))
 
 
 def _align_again(given: Sequence[GivenMessage], known: Sequence[ClientMessage]) -> Choice | None:
-    """A retry of what was said last: with its reply taken back, where there is one."""
+    """A retry of what was said last; None where something else was said."""
     end = len(known)
     while end and (known[end - 1].is_reply or known[end - 1].is_optional):
         end -= 1
     start = end - len(given)
     if start < 0 or any(known[start + at].content != message.content for at, message in enumerate(given)):
         return None
+    if (reply := _find_reply(known, end - 1)) is not None:
+        return _answer(reply)
     places = tuple(range(start, end))
-    has_reply = any(not message.is_optional for message in known[end:])
-    kind: Literal["branch", "retry"] = "branch" if has_reply else "retry"
-    return Choice(kind=kind, alignment=Alignment(kind=kind, places=places, branch_at=end, is_cut=True), session=0)
+    return Choice(kind="retry", alignment=Alignment(kind="retry", places=places, is_cut=True), session=0)

@@ -8,7 +8,7 @@ streaming).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from everfold.core.log.messages import WireFormat
@@ -25,12 +25,14 @@ class Reply:
         counted_tokens: What the provider counted for the request, cached tokens included; 0 where it did not.
         text: Its text, for an answer that broke off.
         is_whole: It came to its end.
+        envelope: What the response says beside the message: id, model, ending, usage, under the provider's names.
     """
 
     wire: JsonObject | None = None
     counted_tokens: int = 0
     text: str = ""
     is_whole: bool = True
+    envelope: JsonObject = field(default_factory=dict)
 
 
 def read_reply(form: WireFormat, body: JsonValue) -> Reply:
@@ -40,15 +42,30 @@ def read_reply(form: WireFormat, body: JsonValue) -> Reply:
     match form:
         case "openai":
             choices = _list_objects(body.get("choices"))
-            message = _object(choices[0].get("message")) if len(choices) == 1 else {}
+            choice = choices[0] if len(choices) == 1 else {}
+            message = _object(choice.get("message"))
             wire = {"role": "assistant", **message} if message else None
+            body = {**body, "finish_reason": choice.get("finish_reason")}
         case "anthropic":
             content = _list_objects(body.get("content"))
             wire = {"role": "assistant", "content": cast("list[JsonValue]", content)} if content else None
         case "responses":
             output = _list_objects(body.get("output"))
             wire = {"object": "response", "output": cast("list[JsonValue]", output)} if output else None
-    return Reply(wire=wire, counted_tokens=count_tokens(body.get("usage")))
+    return Reply(wire=wire, counted_tokens=count_tokens(body.get("usage")), envelope=read_envelope(form, body))
+
+
+_ENVELOPES: Final[Mapping[WireFormat, tuple[str, ...]]] = {
+    "openai": ("id", "created", "model", "service_tier", "system_fingerprint", "finish_reason", "usage"),
+    "responses": ("id", "created_at", "model", "status", "error", "incomplete_details", "service_tier", "usage"),
+    "anthropic": ("id", "model", "stop_reason", "stop_sequence", "usage"),
+}
+"""What is kept of a response beside its message. All else repeats the request, or may be large."""
+
+
+def read_envelope(form: WireFormat, body: JsonObject) -> JsonObject:
+    """What a response, or an event of one, says beside the message."""
+    return {name: body[name] for name in _ENVELOPES[form] if body.get(name) is not None}
 
 
 def count_tokens(usage: JsonValue) -> int:
@@ -98,17 +115,18 @@ class _ChatReader:
         self._message: dict[str, JsonValue] = {}
         self._calls: dict[int, JsonObject] = {}
         self._counted_tokens = 0
-        self._is_whole = False
         self._choices_count = 0
+        self._envelope: JsonObject = {}
 
     def take(self, event: JsonObject) -> None:
         self._counted_tokens = count_tokens(event.get("usage")) or self._counted_tokens
+        self._envelope.update(read_envelope("openai", event))
         for choice in _list_objects(event.get("choices")):
             index = choice.get("index", 0)
             self._choices_count = max(self._choices_count, index + 1 if isinstance(index, int) else 1)
             if index == 0:
                 self._grow(_object(choice.get("delta")))
-                self._is_whole = self._is_whole or choice.get("finish_reason") is not None
+                self._envelope.update(read_envelope("openai", {"finish_reason": choice.get("finish_reason")}))
 
     def _grow(self, delta: JsonObject) -> None:
         for name, value in delta.items():
@@ -142,7 +160,8 @@ class _ChatReader:
             wire=message if is_said and self._choices_count == 1 else None,
             counted_tokens=self._counted_tokens,
             text=text if isinstance(text, str) else "",
-            is_whole=self._is_whole,
+            is_whole="finish_reason" in self._envelope,
+            envelope=self._envelope,
         )
 
 
@@ -180,7 +199,7 @@ class _ResponsesReader:
             return Reply(text=text, is_whole=False)
         output = self._final.get("output") or self._items
         whole = read_reply("responses", {**self._final, "output": output})
-        return Reply(wire=whole.wire, counted_tokens=whole.counted_tokens, text=text)
+        return replace(whole, text=text)
 
 
 class _AnthropicReader:
@@ -190,14 +209,18 @@ class _AnthropicReader:
         self._blocks: dict[int, JsonObject] = {}
         self._pieces: dict[int, list[str]] = {}
         self._usage: dict[str, JsonValue] = {}
+        self._envelope: JsonObject = {}
         self._is_whole = False
 
     def take(self, event: JsonObject) -> None:
         index = event.get("index")
         match event.get("type"):
             case "message_start":
-                self._usage.update(_object(_object(event.get("message")).get("usage")))
+                message = _object(event.get("message"))
+                self._envelope.update(read_envelope("anthropic", message))
+                self._usage.update(_object(message.get("usage")))
             case "message_delta":
+                self._envelope.update(read_envelope("anthropic", _object(event.get("delta"))))
                 usage = _object(event.get("usage"))
                 self._usage.update({name: value for name, value in usage.items() if value is not None})
             case "message_stop":
@@ -227,6 +250,7 @@ class _AnthropicReader:
             counted_tokens=count_tokens(self._usage),
             text="\n".join(texts),
             is_whole=self._is_whole,
+            envelope={**self._envelope, "usage": self._usage},
         )
 
     def _list_blocks(self) -> Iterator[JsonObject]:

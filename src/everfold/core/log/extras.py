@@ -8,6 +8,7 @@ is cut, or was stored when they were not counted, is shown without.
 
 from typing import Final
 
+from everfold.core.log.envelopes import ENVELOPE_KEY
 from everfold.core.log.interruption import INTERRUPTED_KEY
 from everfold.core.log.messages import Cut, MessageView, Part
 from everfold.core.primitives.json_values import JsonObject
@@ -18,7 +19,7 @@ EXTRAS_PART: Final = -1
 EXTRAS_CUT: Final = Cut(part=EXTRAS_PART, start=0, end=0)
 
 _OPENAI_KEYS: Final = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", INTERRUPTED_KEY}
+    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", INTERRUPTED_KEY, ENVELOPE_KEY}
 )
 """What is read of a message in OpenAI's form. Source: the reference of chat completions."""
 _PART_KEYS: Final = {

@@ -13,7 +13,8 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_js
 from everfold.core.text.refusals import find_message, is_too_long
 from everfold.errors import InvalidInputError
 from everfold.server.gateway.callers import SESSION_HEADER
-from everfold.server.gateway.turn import Turn
+from everfold.server.gateway.replay import Replay
+from everfold.server.gateway.turn import Context, Turn
 from everfold.server.gateway.upstream import answer_headers
 
 CONTEXT_HEADER: Final = "x-everfold-context"
@@ -66,7 +67,7 @@ class Answer:
         self._is_streamed = is_stream(response)
         own = answer_headers(response)
         passed = own if has_length else [one for one in own if one[0] != b"content-length"]
-        await self._start(response.status_code, [*passed, *_own_headers(turn)])
+        await self._start(response.status_code, [*passed, *_own_headers(turn.context, turn.session_id, turn.reason)])
 
     async def add(self, piece: bytes) -> None:
         """Send a piece of the body."""
@@ -81,6 +82,14 @@ class Answer:
         """Send an answer whose body is there."""
         await self.begin(response, turn, has_length=has_length)
         await self.add(body)
+        await self.end()
+
+    async def send_replay(self, replay: Replay) -> None:
+        """Send a reply that is stored."""
+        kind = b"text/event-stream; charset=utf-8" if replay.is_streamed else b"application/json"
+        length = (b"content-length", str(len(replay.body)).encode())
+        await self._start(200, [(b"content-type", kind), length, *_own_headers("replayed", replay.session_id)])
+        await self.add(replay.body)
         await self.end()
 
     async def refuse(
@@ -137,12 +146,12 @@ def write_error_event(form: WireFormat, told: JsonObject) -> bytes:
     return b"event: error\ndata: " + json.dumps({**told, "type": "error"}).encode() + b"\n\n"
 
 
-def _own_headers(turn: Turn) -> list[tuple[bytes, bytes]]:
-    headers = [(CONTEXT_HEADER.encode(), turn.context.encode())]
-    if turn.session_id:
-        headers.append((SESSION_HEADER.encode(), turn.session_id.encode()))
-    if turn.reason:
-        headers.append((REASON_HEADER.encode(), turn.reason[:200].encode("ascii", "replace")))
+def _own_headers(context: Context, session_id: str, reason: str = "") -> list[tuple[bytes, bytes]]:
+    headers = [(CONTEXT_HEADER.encode(), context.encode())]
+    if session_id:
+        headers.append((SESSION_HEADER.encode(), session_id.encode()))
+    if reason:
+        headers.append((REASON_HEADER.encode(), reason[:200].encode("ascii", "replace")))
     return headers
 
 

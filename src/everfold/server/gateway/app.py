@@ -25,6 +25,7 @@ from everfold.server.bodies import bound_body
 from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, tells_too_long
 from everfold.server.gateway.asked import Asked, read_asked
 from everfold.server.gateway.callers import Caller, identify
+from everfold.server.gateway.replay import Replay
 from everfold.server.gateway.rounds import Ask, Rounds
 from everfold.server.gateway.turn import Turn
 from everfold.server.gateway.turns import Turns
@@ -114,7 +115,11 @@ class Gateway:
         caller = await identify(self._runtime, asked.headers, asked.address, known)
         turn = Turn(request=None, body=asked.body, context="passed")
         if form is not None:
-            turn = await self._begin(form, body, asked, caller)
+            begun = await self._begin(form, body, asked, caller)
+            if isinstance(begun, Replay):
+                await answer.send_replay(begun)
+                return
+            turn = begun
         elif asked.path == COUNT_PATH:
             turn = await self._count(body, asked, caller) or turn
         elif asked.path == COMPACT_PATH:
@@ -128,8 +133,8 @@ class Gateway:
         finally:
             self._turns.end(turn)
 
-    async def _begin(self, form: WireFormat, body: JsonValue, asked: Asked, caller: Caller) -> Turn:
-        """The turn of a request; where Everfold fails, the request as it came, if it carries its whole history."""
+    async def _begin(self, form: WireFormat, body: JsonValue, asked: Asked, caller: Caller) -> Turn | Replay:
+        """The turn of a request, or its stored reply; where Everfold fails, the request as it came, if it carries its whole history."""
         try:
             request = read_request(form, body)
         except InvalidInputError as error:

@@ -130,6 +130,11 @@ class Conversation:
         await self._hold([given], await self._append_again([wire], form, pauses))
         self._write_beside()
 
+    async def find_message(self, seq: int) -> Message | None:
+        """A message of the log by its number; None where it was erased or taken back."""
+        found = await self.session.messages(seq, seq)
+        return found[0] if found else None
+
     async def _append_again(self, wires: Sequence[JsonObject], form: WireFormat, pauses: Sequence[float]) -> list[int]:
         for pause in pauses:
             try:

@@ -8,9 +8,10 @@ from everfold.core.windows.window import Window
 from everfold.server.gateway.conversation import Conversation
 from everfold.server.gateway.history import History
 
-Context = Literal["unchanged", "extended", "folded", "passed", "unfolded"]
+Context = Literal["unchanged", "extended", "folded", "passed", "unfolded", "replayed"]
 """What was done with a request: unchanged: the client's own bytes, stored. extended: its own messages, stored, with the history
-tools. folded: its messages replaced by a window. passed: nothing was stored. unfolded: Everfold failed, and it was passed on."""
+tools. folded: its messages replaced by a window. passed: nothing was stored. unfolded: Everfold failed, and it was passed on.
+replayed: it is a retry, answered with the reply that was stored for it."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -28,12 +28,13 @@ from everfold.core.conversations.requests import (
     read_request,
     write_request,
 )
+from everfold.core.log.envelopes import ENVELOPE_KEY
 from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
-from everfold.errors import ConflictError, EverfoldError, NotFoundError
+from everfold.errors import EverfoldError, NotFoundError
 from everfold.ports.leases import LeaseName
 from everfold.ports.system import Ids
 from everfold.server.gateway.at_hand import AtHand
@@ -42,6 +43,7 @@ from everfold.server.gateway.claims import Claims
 from everfold.server.gateway.conversation import Conversation, measure_hidden
 from everfold.server.gateway.finding import Finder, Found, make_seed
 from everfold.server.gateway.history import History, begin_history
+from everfold.server.gateway.replay import Replay, replay
 from everfold.server.gateway.turn import Turn
 
 PAUSES: Final = (0.1, 0.4)
@@ -66,8 +68,10 @@ class Turns:
         self.claims = Claims(store=leases, holder=holder, beside=self._beside)
         self._finder = Finder(engine=self.engine, at_hand=self._at_hand, beside=self._beside)
 
-    async def begin(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn:
+    async def begin(self, request: ClientRequest, caller: Caller, own: bytes) -> Turn | Replay:
         """Store what is new of a request, and give what goes to the provider. The conversation is locked then.
+
+        A request that is sent again in the session that it names is given the reply that is stored for it; nothing is locked.
 
         Args:
             request: What is asked.
@@ -75,7 +79,7 @@ class Turns:
             own: The client's own bytes.
 
         Raises:
-            ConflictError: it was answered in the session that it names, and more was said since.
+            ConflictError: it is sent again in the session that it names, and cannot be given its reply.
             EverfoldError: it cannot be stored or folded; nothing is locked.
         """
         if request.held_by:
@@ -86,17 +90,14 @@ class Turns:
         except NotFoundError:  # its session was at hand and is erased: it is at hand no longer
             return await self._begin(request, read, caller, own)
 
-    async def _begin(self, request: ClientRequest, read: ReadList, caller: Caller, own: bytes) -> Turn:
+    async def _begin(self, request: ClientRequest, read: ReadList, caller: Caller, own: bytes) -> Turn | Replay:
         seed = make_seed(caller)
         while True:
             found = await self._finder.find(read, caller, seed)
             if found.choice.kind == "pass":
                 return Turn(request=request, body=own, context="passed", reason=found.choice.reason)
-            if found.choice.kind == "late":
-                raise ConflictError(
-                    "this Idempotency-Key is of an earlier request of this session, after which more was said; read its reply "
-                    "in the session, or send another key to say the same again"
-                )
+            if found.choice.kind in ("answered", "late"):
+                return await replay(found, request)
             if found.choice.kind in ("new", "branch"):
                 conversation = await self._start(request, read, caller, seed)
             else:
@@ -346,8 +347,10 @@ class Turns:
         if conversation is None or turn.request is None:
             return
         async with self._forgetting(conversation):
-            if reply.wire is not None and reply.is_whole:
-                await conversation.reply(reply.wire, turn.request.form, pauses=PAUSES if turn.is_named else ())
+            if reply.wire is not None and reply.is_whole and turn.is_named:
+                await conversation.reply({**reply.wire, ENVELOPE_KEY: reply.envelope}, turn.request.form, pauses=PAUSES)
+            elif reply.wire is not None and reply.is_whole:
+                await conversation.reply(reply.wire, turn.request.form)
             elif not reply.is_whole:
                 await conversation.break_off(reply.text, reason="the reply ended before it was whole")
             if turn.history is not None:
