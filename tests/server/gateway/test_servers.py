@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.forks import Forks
-from tests.server.gateway.conftest import answered, say
+from tests.server.gateway.conftest import Gateway, answered, run_gateway, say
 from tests.server.gateway.played import Planned, PlayedProvider
 from tests.server.gateway.test_kill import ask, list_logs, running, text_of
 from tests.support.waiting import SECS, until
@@ -78,3 +78,52 @@ async def test_a_server_that_died_is_not_waited_for_for_long(
         messages = [say("One?"), answered(text_of(await send(two, [say("One?")]))), say("Two?")]
         await send(two, messages)
     assert await list_logs(store) == [["One?", "Reply 2.", "Two?", "Reply 3."]]
+
+
+NAMED = {"x-everfold-session": "thread-1"}
+BUSY = Planned(status=503, body={"error": {"message": "busy"}})
+
+
+async def tell(gateway: Gateway, messages: list[dict[str, Any]], headers: dict[str, str]) -> httpx2.Response:
+    """Send a list of messages, and wait until the reply is stored and nothing is held any more."""
+    response = await gateway.ask(messages, headers=headers)
+    await gateway.settle()
+    await gateway.app.drain()
+    return response
+
+
+async def test_a_named_session_goes_on_at_any_server(tmp_path: Path, provider: PlayedProvider) -> None:
+    """What one server stored in a named session is before what another one stores next, in one session."""
+    path = tmp_path / "g.db"
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        for number, gateway in enumerate((one, two, one, two), 1):
+            assert (await tell(gateway, [say(f"Question {number}?")], NAMED)).is_success
+        [session] = await one.sessions()
+        said = [text for number in range(1, 5) for text in (f"Question {number}?", f"Reply {number}.")]
+        assert await one.texts(session.id) == said
+    assert "Question 3?" in provider.sent[-1].text
+
+
+async def test_a_retry_at_another_server(tmp_path: Path, provider: PlayedProvider) -> None:
+    """A request that one server stored and another one answered is given that reply at both."""
+    path, first = tmp_path / "g.db", {**NAMED, "idempotency-key": "k1"}
+    provider.plan += [BUSY]
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        await tell(one, [say("One?")], first)
+        replies = [text_of(await tell(gateway, [say("One?")], first)) for gateway in (two, one, two)]
+        assert (replies, len(provider.sent)) == (["Reply 2."] * 3, 2)
+        assert len(await one.sessions()) == 1
+
+
+async def test_a_session_that_was_left_for_a_branch_is_free(tmp_path: Path, provider: PlayedProvider) -> None:
+    """Where a reply goes into a branch, since another server has stored one, the original goes on at any server."""
+    path = tmp_path / "g.db"
+    provider.plan += [BUSY]
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        await tell(one, [say("One?")], {})
+        messages = [say("One?"), answered(text_of(await tell(two, [say("One?")], {})))]
+        await tell(one, [say("One?")], {})
+        async with asyncio.timeout(SECS):
+            assert (await tell(two, [*messages, say("Two?")], {})).is_success
+        logs = [await one.texts(session.id) for session in await one.sessions()]
+        assert sorted(logs) == [["One?", "Reply 2.", "Two?", "Reply 4."], ["One?", "Reply 3."]]

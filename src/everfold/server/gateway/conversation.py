@@ -18,6 +18,7 @@ from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, StoreUnavailableError
+from everfold.ports.leases import LeaseName
 from everfold.services.sessions.conversations import Conversations, chain_messages, plan_keep
 from everfold.session import Session, Wire
 
@@ -34,6 +35,7 @@ class Conversation:
         seed: What the chains of its client's list begin with.
         client_list: What its client holds.
         lock: Held from a request to the end of its reply.
+        claim: By what other servers are held off meanwhile; it stays the same where the reply goes into a branch.
         owner: The user and the agent of its requests.
         tips: Its owner and the chains by which it is found at hand.
         beside: What is still written of all conversations.
@@ -45,6 +47,7 @@ class Conversation:
     lists: Conversations
     client_list: ClientList = NO_LIST
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    claim: LeaseName | None = None
     owner: tuple[str, str] = ("", "")
     tips: list[tuple[str, str, bytes]] = field(default_factory=list)
     held_rounds: list[HeldRounds] = field(default_factory=list)
@@ -162,6 +165,10 @@ class Conversation:
             said = read_given(read_wire({"role": "assistant", "content": text}))
             seqs = await self._append([write_interrupted(text, reason=reason)], "openai")
             await self._grow([said], seqs, is_optional=True)
+
+    async def is_behind(self) -> bool:
+        """Whether the log has messages behind those that are known, which another server has stored."""
+        return bool(await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE))
 
     async def note_epoch(self) -> None:
         """Note in which epoch the history is read: what was read before an erase is not held behind it."""

@@ -119,7 +119,7 @@ class Turns:
         if not is_settled or conversation.client_list is not found.client_list:
             self._free(conversation)
             return None
-        if not await self._is_alone(conversation):
+        if not await self._is_alone(conversation) or (caller.session_key and await self._is_behind(conversation)):
             return None
         async with self._releasing(conversation):
             if found.choice.kind == "added":
@@ -131,20 +131,31 @@ class Turns:
 
     async def _is_alone(self, conversation: Conversation) -> bool:
         """Whether no other server answers in a locked conversation; else it is waited for, and the store is read anew."""
+        name = conversation.claim = _name_claim(conversation)
         try:
-            if await self.claims.claim(_name_claim(conversation)):
+            if await self.claims.claim(name):
                 return True
             self._at_hand.forget(conversation)
-            await self.claims.wait_for(_name_claim(conversation))
+            await self.claims.wait_for(name)
         except BaseException:
             self._free(conversation)
             raise
         self._free(conversation)
         return False
 
+    async def _is_behind(self, conversation: Conversation) -> bool:
+        """Whether another server has stored more in a locked conversation; it is freed then, to be read anew."""
+        async with self._releasing(conversation):
+            is_behind = await conversation.is_behind()
+        if is_behind:
+            self._at_hand.forget(conversation)
+            self._free(conversation)
+        return is_behind
+
     def _free(self, conversation: Conversation) -> None:
         """Let the next request of a conversation begin, here and at every other server."""
-        self.claims.release(_name_claim(conversation))
+        if conversation.claim is not None:
+            self.claims.release(conversation.claim)
         conversation.lock.release()
 
     async def _is_settled(self, conversation: Conversation) -> bool:
