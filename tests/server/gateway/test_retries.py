@@ -137,6 +137,16 @@ async def test_a_retry_after_a_restart(tmp_path: Path, provider: PlayedProvider)
     assert (read("openai", again), len(provider.sent)) == (read("openai", first), 1)
 
 
+async def test_a_retry_of_what_goes_on_from_a_pause(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A request that ends with a paused reply says nothing new, and is known by its key all the same."""
+    paused = {**reply(PATHS["anthropic"], "I look."), "stop_reason": "pause_turn"}
+    provider.plan += [Planned(body=paused)]
+    await gateway.ask([say("One?")], headers=NAMED, form="anthropic")
+    messages = [say("One?"), {"role": "assistant", "content": paused["content"]}]
+    both = [read("anthropic", await gateway.ask(messages, headers=FIRST, form="anthropic")) for _ in range(2)]
+    assert (both[0], len(provider.sent)) == (both[1], 2)
+
+
 async def test_a_retry_while_the_first_one_is_answered(gateway: Gateway, provider: PlayedProvider) -> None:
     """Of two requests with one key at once, the second waits for the first one's reply and gets the same."""
     provider.plan += [Planned(is_held=True)]

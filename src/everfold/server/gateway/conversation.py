@@ -317,7 +317,7 @@ class Conversation:
         *,
         attempt: bytes | None = None,
         is_optional: bool = False,
-    ) -> list[ClientMessage]:
+    ) -> Sequence[ClientMessage]:
         """What the client holds with more messages at its end."""
         before = self.client_list.messages
         chain = before[-1].chain if before else self.seed
@@ -334,7 +334,7 @@ class Conversation:
                     chain=chain,
                 )
             )
-        return [*before, *mark_attempt(rows, attempt)]
+        return mark_attempt([*before, *rows], attempt)
 
     async def _keep(self, messages: Sequence[ClientMessage]) -> None:
         await self._end_writing()
