@@ -99,6 +99,24 @@ def test_the_named_limit_is_the_smallest_that_works(log: GeneratedLog) -> None:
     anyio.run(run)
 
 
+async def test_the_named_limit_holds_the_head_before_a_compaction_has_passed_it() -> None:
+    """A window at the limit that an error names fits also where the head is still one message among others."""
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=16_000)
+        head = "Plan my move to Ghent: " + ", ".join(f"box {number} goes by van {number % 3}" for number in range(24))
+        for text in (head, "Which week suits you?", *[f"Detail {number} of the move." for number in range(40)]):
+            await session.append([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}])
+        await session.append(
+            {"role": "assistant", "content": " ".join(f"Van {number} leaves." for number in range(300))}
+        )
+        with pytest.raises(BudgetUnsatisfiableError) as refusal:
+            await session.window(limit=300)
+        window = await session.window(limit=refusal.value.smallest_limit_tokens)
+        assert window.report.tokens <= window.report.budget_tokens
+        with pytest.raises(BudgetUnsatisfiableError):
+            await session.window(limit=refusal.value.smallest_limit_tokens - 1)
+
+
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.slow)])
 async def test_a_limit_for_opening_is_the_smallest_that_works(seed: int) -> None:
     """A session whose fixed part is too large is refused with the limit at which it opens and folds, and no less."""

@@ -128,6 +128,7 @@ class Log:
             turn_tokens=size if is_user else state.turn_tokens,
             turns_count=state.turns_count + is_user,
             head_seq=head_seq,
+            head_tokens=size if head_seq == seq else state.head_tokens,
         )
         self.notes.append(
             Note(

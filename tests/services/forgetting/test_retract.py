@@ -44,6 +44,7 @@ async def read_place(session: Session) -> tuple[object, ...]:
         state.turns_count,
         state.answered_count,
         state.head_seq,
+        state.head_tokens,
         state.fixed_seq,
         state.fixed_tokens,
         None if step is None else (step.first_seq, step.pending, step.answered),

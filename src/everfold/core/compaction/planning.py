@@ -163,8 +163,9 @@ def measure_floor(state: SessionState, layout: Layout) -> int:
         tokens += state.turn_tokens
     if state.refresh_seq < state.newest_block_seq:
         tokens += sum([it.tokens for it in state.refreshes[-1:]])
-    head = layout.head
-    return tokens + (head.tokens if head and head.seq != state.turn_seq else 0)
+    if state.head_seq != state.turn_seq and state.head_seq < state.newest_block_seq:
+        tokens += state.head_tokens or (layout.head.tokens if layout.head else 0)  # states of before did not hold it
+    return tokens
 
 
 def measure_trigger(state: SessionState, policy: Policy, budget: UsableBudget) -> int:

@@ -85,6 +85,7 @@ def erase_from_state(state: SessionState, seq: int, newest: Sequence[Message]) -
         epoch=state.epoch + 1,
         said_before=tuple(said[:BEFORE_COUNT]),
         turn_tokens=0 if seq == state.turn_seq else state.turn_tokens,
+        head_tokens=0 if seq == state.head_seq else state.head_tokens,
     )
 
 

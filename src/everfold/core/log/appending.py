@@ -180,6 +180,7 @@ class _LogEnd:
     answered_count: int
     gap_seq: int
     head_seq: int
+    head_tokens: int
     fixed_seq: int
     fixed_tokens: int
     open_step: OpenStep | None
@@ -385,7 +386,7 @@ class _Placing:
             end.gap_seq = message.seq
         end.turns_count += 1
         if not end.head_seq and message.raw_tokens <= self.budget.message_cap_tokens:
-            end.head_seq = message.seq
+            end.head_seq, end.head_tokens = message.seq, message.tokens
 
     def _answer(self, step: OpenStep, ids: Sequence[str]) -> None:
         """Take the results of some calls of the open step, and close it with the last one."""

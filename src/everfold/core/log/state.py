@@ -97,6 +97,7 @@ class SessionState:
         turns_count: How many turns the log has.
         answered_count: How many of them had been begun when one was answered last; 0 where that is not known.
         head_seq: The first user message within the cap; 0 before it.
+        head_tokens: Its visible tokens.
         fixed_seq: The last of the leading system messages; 0 when the log has none.
         fixed_tokens: What they cost; part of the fixed part.
         open_step: The step that is still waiting for results.
@@ -136,6 +137,7 @@ class SessionState:
     turns_count: int = 0
     answered_count: int = 0
     head_seq: int = 0
+    head_tokens: int = 0
     fixed_seq: int = 0
     fixed_tokens: int = 0
     open_step: OpenStep | None = None

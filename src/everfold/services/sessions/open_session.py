@@ -270,6 +270,7 @@ class Opener:
             turn_tokens=turn[0].tokens if turn and not turn[0].is_erased else 0,
             turns_count=last.turns_count,
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
+            head_tokens=live.state.head_tokens if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),
             fixed_tokens=sum(note.raw_tokens for note in fixed),
             closed_calls=await self._closed_calls(live, seq),

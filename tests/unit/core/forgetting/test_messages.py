@@ -176,3 +176,10 @@ def test_a_state_forgets_what_was_said_and_who_was_running() -> None:
     left = replace(state, revision=5, epoch=2, turn_tokens=0, said_before=("bravo", "alpha"))
     assert new == left.with_cache_break("erase", WHOLE_WINDOW)
     assert erase_from_state(state, 1, messages).said_before == ("charlie", "bravo")
+
+
+def test_a_state_counts_an_erased_head_no_longer() -> None:
+    """The head's size leaves with its words, and stays where another message is erased."""
+    messages = _place(incoming(user("alpha")), incoming(user("bravo")))
+    state = SessionState(revision=2, last_seq=2, head_seq=1, head_tokens=9)
+    assert [erase_from_state(state, seq, messages).head_tokens for seq in (1, 2)] == [0, 9]
