@@ -99,12 +99,19 @@ def test_the_named_limit_is_the_smallest_that_works(log: GeneratedLog) -> None:
     anyio.run(run)
 
 
-async def test_the_named_limit_holds_the_head_before_a_compaction_has_passed_it() -> None:
-    """A window at the limit that an error names fits also where the head is still one message among others."""
+@pytest.mark.parametrize(
+    "first",
+    [
+        [f"Plan my move to Ghent: {', '.join(f'box {number} goes by van {number % 3}' for number in range(24))}."],
+        ["Hello.", *[f"[[keep]] Box {number} of the move to Ghent goes by van {number % 3}." for number in range(12)]],
+    ],
+    ids=["head", "pins"],
+)
+async def test_the_named_limit_holds_what_no_compaction_has_passed_yet(first: list[str]) -> None:
+    """A window at the limit that an error names fits also where the head and pinned messages still stand among others."""
     async with everfold.open("memory://") as engine:
         session = await engine.session(limit=16_000)
-        head = "Plan my move to Ghent: " + ", ".join(f"box {number} goes by van {number % 3}" for number in range(24))
-        for text in (head, "Which week suits you?", *[f"Detail {number} of the move." for number in range(40)]):
+        for text in (*first, "Which week suits you?", *[f"Detail {number} of the move." for number in range(40)]):
             await session.append([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}])
         await session.append(
             {"role": "assistant", "content": " ".join(f"Van {number} leaves." for number in range(300))}

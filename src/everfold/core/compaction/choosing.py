@@ -272,9 +272,7 @@ class _Walk:
     def _share_with(self, stop: _Stop, kept: int, quotes: Quotes) -> Shares:
         """The same for so many tokens of what could be kept, and of standing lines that will be shown no longer."""
         budget, pinned = self.budget, min(stop.pinned, self.budget.pinned_tokens)
-        frames = MESSAGE_OVERHEAD_TOKENS * (len(self.layout.ranges) + 1)
-        if kept or pinned:
-            frames += (EARLIER_TOKENS + _NAMED_TOKENS) * (len(self.layout.ranges) + 1)
+        frames = self._measure_frames(has_kept=bool(kept or pinned))
         quoted = self._add_frame(quotes)
         wanted = Wanted(
             given=stop.head + pinned + frames + (MESSAGE_OVERHEAD_TOKENS if quoted.strong else 0),
@@ -290,6 +288,19 @@ class _Walk:
         )
         return share_parts(wanted, budget)
 
+    def _measure_frames(self, *, has_kept: bool) -> int:
+        """The most that the frames of the ranges take."""
+        frame = MESSAGE_OVERHEAD_TOKENS + (EARLIER_TOKENS + _NAMED_TOKENS if has_kept else 0)
+        return frame * (len(self.layout.ranges) + 1)
+
+    def _measure_pinned_room(self, stop: _Stop) -> int:
+        """The share of pinned messages, or what of it a raised target leaves beside what cannot leave or shrink further."""
+        if not self.is_tight:
+            return self.budget.pinned_tokens
+        least = 2 * SMALLEST_DIGEST_TOKENS + LEAST_STANDING_TOKENS + MESSAGE_OVERHEAD_TOKENS
+        used = self._measure_tail(stop) + stop.head + self._measure_frames(has_kept=True) + least
+        return max(min(self.budget.pinned_tokens, self.budget.target_tokens - used), 0)
+
     def _add_frame(self, quotes: Quotes) -> Quotes:
         """The same with the frame of the standing instructions, and the line that counts what they do not show."""
         has_text = any(quotes) or self.layout.standing_left_out.count
@@ -301,7 +312,7 @@ class _Walk:
         held = choose_held(
             self.offered[: stop.offered],
             kept_tokens=self._share(stop).kept,
-            pinned_tokens=budget.pinned_tokens,
+            pinned_tokens=self._measure_pinned_room(stop),
             message_tokens=budget.kept_message_tokens,
         )
         held_seqs = {message.seq for message in held}
