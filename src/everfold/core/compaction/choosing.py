@@ -386,7 +386,7 @@ class _Walk:
         return tokens + sum([measure_frame([one.seq for one in kept]) for kept in split_held(settled.held, ranges)])
 
     def _choose(self, *, is_asked: bool) -> _Settled:
-        """The last stop, or an earlier one where digests that join the rollup leave more room than was known."""
+        """The last stop, or an earlier one that gains too, where digests that join the rollup leave more room than was known."""
         last = self._settle(self.stops[-1])
         spare = self.budget.target_tokens - last.tokens_after
         if is_asked or spare <= 0 or not last.stop.passed_count or self.trigger in {"turns", "rows"}:
@@ -396,7 +396,8 @@ class _Walk:
         if self.stops[index].passed_count in {0, last.stop.passed_count}:
             return last
         earlier = self._settle(self.stops[index])
-        return last if earlier.is_lowered or earlier.tokens_after > self.budget.target_tokens else earlier
+        most = min(self.budget.target_tokens, self.tokens - 1)
+        return last if earlier.is_lowered or earlier.tokens_after > most else earlier
 
     def finish(self, demand: Demand | None, *, is_cut_short: bool) -> CompactionPlan | None:
         best = self._choose(is_asked=demand is not None or is_cut_short)
