@@ -38,8 +38,9 @@ _FELT: Final = list_word_set(
 """A sentence of three and more words that are all of these, or agree, tells how its speaker feels; one or two of them may answer."""
 _FEELING: Final = _AGREEING | _FELT
 _SET_PHRASES: Final = re.compile(
-    r"\bcan(?:'|\u2019)?t (?:wait|believe (?:it|this|that)|imagine|thank you enough)\b|\bcould(?:n't|n\u2019t| not) agree more\b|\bno (?:worries|problem|way|doubt)\b|\bdon(?:'|\u2019)?t worry\b"
-    r"|\boh no\b|\bnot (?:bad|at all)\b|\b(?:kind|sweet|lovely|nice|your) words\b|\bmeans? the world\b|\b(?:you|you guys|your) rock\b(?=[,!.]|$)|\brock on\b|\b(?:that|this) rocks\b|\b(?:so|very|stay) strong\b|^honey,|, honey(?=[!.]*$)",
+    r"\b(?:can(?:'|\u2019)?t (?:wait|believe (?:it|this|that)|imagine|thank you enough)\b|could(?:n't|n\u2019t| not) agree more\b|no (?:worries|problem|way|doubt)\b|don(?:'|\u2019)?t worry\b"
+    r"|oh no\b|not (?:bad|at all)\b|(?:kind|sweet|lovely|nice|your) words\b|means? the world\b|(?:you|you guys|your) rock\b(?=[,!.]|$)|rock on\b|(?:that|this) rocks\b|(?:so|very|stay) strong\b)"
+    r"|^honey,|, honey(?=[!.]*$)",
     re.IGNORECASE,
 )
 """Courtesies whose words tell something elsewhere: "I can't hear.", "I enjoy rock."."""
@@ -50,6 +51,8 @@ _TELLING: Final = re.compile(
 )
 """What denies, chooses or names a taste tells more than a feeling."""
 _FELT_WORDS: Final = 3
+_MOST_CALLED: Final = 3
+"""How many words of no feeling a call may take out of a sentence: a name before it, a name behind it, and a "honey" before that."""
 _CALLED: Final = re.compile(
     r"(?<=\w), (?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)"
     r"[A-Z][a-z]+(?=[!.]*$)|^(?:Hey|Hi|Yeah|Wow|Oh|Thanks),? [A-Z][a-z]+(?=[,!])"
@@ -106,7 +109,9 @@ def measure_substance(text: str) -> int:
     Of a script that is written without blanks, two letters count as a word.
     """
     words = list_words(_SET_PHRASES.sub("", text)) - _IDLE - _IDLE_ABROAD
-    if words <= _AGREEING or _BARE_REQUEST.fullmatch(text) or _only_feels(text):
+    if words <= _AGREEING or _BARE_REQUEST.fullmatch(text):
+        return 0
+    if len(words - _FEELING) <= _MOST_CALLED and _only_feels(text):
         return 0
     count = 0
     for word in words:

@@ -131,3 +131,16 @@ def test_a_short_fact_is_no_feeling(text: str) -> None:
 def test_a_set_phrase_is_a_courtesy(text: str) -> None:
     """What denies or names a thing in its form alone tells nothing."""
     assert measure_substance(text) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi Tom, I am so happy for you, honey, Anna!!",
+        "Oh Nate, you feel great, honey, Anna!",
+        "Hey Anna! Can't wait to hear how you feel, Tom!",
+    ],
+)
+def test_who_is_called_takes_no_feeling_away(text: str) -> None:
+    """A name before what is felt, one behind it and a term of endearment tell nothing together."""
+    assert measure_substance(text) == 0
