@@ -444,10 +444,15 @@ class _Walk:
         """No automatic fold but an overflow is smaller than the least one, or makes the window larger.
 
         A compaction that ends before its fold is enough may gain nothing (a run of short user messages, all kept): the
-        next one goes on from there.
+        next one goes on from there. A manual one that passes nothing is for a window above its target: within it nothing
+        of the past need leave.
         """
+        gained_tokens = self.tokens - best.tokens_after
+        if self.trigger == "manual" and not best.stop.passed_count:
+            least = max(self.budget.min_fold_tokens, 1)
+            return self.tokens > self.budget.target_tokens and gained_tokens >= least
         if self.trigger in {"overflow", "manual"}:
-            return bool(has_folded or best.leaving or best.tokens_after < self.tokens or is_cut_short)
+            return bool(has_folded or best.leaving or gained_tokens > 0 or is_cut_short)
         if self.trigger in {"turns", "rows", "cadence", "gap"}:
             return best.stop.tokens >= self.budget.min_fold_tokens
-        return self.tokens - best.tokens_after >= self.budget.min_fold_tokens
+        return gained_tokens >= self.budget.min_fold_tokens
