@@ -272,15 +272,18 @@ class Session:
     async def compact(
         self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False
     ) -> list[Fold]:
-        """Compact now, due or not, and return what each compaction did.
+        """Compact now, due or not, and return what each compaction did; pending ones are done first.
+
+        Called again before anything is appended, it finds nothing to do.
 
         Args:
-            keep_recent: How many of the newest messages stay as they are; at least 1.
+            keep_recent: How many of the newest messages stay as they are; at least 1. An overflow folds more.
             focus: Words that the digest should prefer.
-            dry_run: Write nothing, and return what would be done.
+            dry_run: Write nothing, and return what would be done, with extractive digests.
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
+            BudgetUnsatisfiableError: no window fits the limit; the message names the smallest that works.
             HookError: `hooks.strict` is on and no plug-in succeeded; nothing has left the window.
         """
         keep = self.settings.policy.keep_recent if keep_recent is None else keep_recent
@@ -289,13 +292,13 @@ class Session:
         if not await self._live.is_stored(self._store):
             return []
         demand = Demand(keep_recent=keep, focus=focus)
+        worker = self._background.worker
         if dry_run:
-            preview = self._background.worker.compactor(await copy_session(self._store, self._live), is_preview=True)
-            return _count(await preview.compact(demand=demand))
+            return _count(await worker.work_now(await copy_session(self._store, self._live), demand, is_preview=True))
         if self._attendant is not None:
             await self._live.reload(self._store)
             await self._attendant.catch_up(self._live)  # nothing is folded before it was looked at
-        return _count(await self._background.worker.work_now(self._live, demand))
+        return _count(await worker.work_now(self._live, demand))
 
     async def refresh(self) -> Refreshed:
         """Ask the context sources now, and return the answers and the message that holds them.

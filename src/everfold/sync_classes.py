@@ -535,15 +535,18 @@ class SyncSession(Blocking[Session]):
         )
 
     def compact(self, *, keep_recent: int | None = None, focus: str | None = None, dry_run: bool = False) -> list[Fold]:
-        """Compact now, due or not, and return what each compaction did.
+        """Compact now, due or not, and return what each compaction did; pending ones are done first.
+
+        Called again before anything is appended, it finds nothing to do.
 
         Args:
-            keep_recent: How many of the newest messages stay as they are; at least 1.
+            keep_recent: How many of the newest messages stay as they are; at least 1. An overflow folds more.
             focus: Words that the digest should prefer.
-            dry_run: Write nothing, and return what would be done.
+            dry_run: Write nothing, and return what would be done, with extractive digests.
 
         Raises:
             InvalidInputError: `keep_recent` is below 1.
+            BudgetUnsatisfiableError: no window fits the limit; the message names the smallest that works.
             HookError: `hooks.strict` is on and no plug-in succeeded; nothing has left the window.
         """
         return self._call(self._wrapped.compact, keep_recent=keep_recent, focus=focus, dry_run=dry_run)

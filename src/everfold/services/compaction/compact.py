@@ -99,7 +99,7 @@ class Compactor:
             if done is None:
                 continue
             yield done
-            if not (_has_gained(done) or self.live.state.pending_compactions):
+            if not (has_gained(done) or self.live.state.pending_compactions):
                 break
             if demand is not None and done.layout.watermark >= self.live.state.last_seq - demand.keep_recent:
                 break
@@ -125,7 +125,7 @@ class Compactor:
                     break
                 done = await self._carry_out(plan, notes)
             folds += [] if done is None else [done]
-            if done is not None and not (_has_gained(done) or self.live.state.pending_compactions):
+            if done is not None and not (has_gained(done) or self.live.state.pending_compactions):
                 self.require_fit(limit_tokens)
         return folds
 
@@ -157,7 +157,7 @@ class Compactor:
         Its extractive digest stands until the model's is there, or the model's at once where it is written already.
         A patient one waits for the next break with it.
         """
-        compaction = await self.store.get_compaction(CompactionId(self.live.state.pending_compactions[0]))
+        compaction = await self._read_first_pending()
         outcome = read_progress(compaction).outcome
         if compaction.draft is not None and outcome is not None and outcome.state == "done":
             done = await self.committer.commit(compaction, outcome=outcome, draft=compaction.draft)
@@ -165,6 +165,19 @@ class Compactor:
                 return done
         outcome = None if self.abilities.is_any and compaction.plan.folded else drop_jobs(compaction, "done")
         return await self.committer.commit(compaction, outcome=outcome, is_patient=is_patient)
+
+    async def _read_first_pending(self) -> Compaction:
+        """As it is stored now; what a preview has begun is not."""
+        if self.is_preview:
+            return (await self.live.load_held(self.store))[0]
+        return await self.store.get_compaction(CompactionId(self.live.state.pending_compactions[0]))
+
+    async def plan_asked(self, demand: Demand) -> CompactionPlan | None:
+        """What is left of a demand, else what the hard limit forces; None when neither is."""
+        plan, _ = await self.plan(demand=demand)
+        if plan is None and self.is_over():
+            plan, _ = await self.plan()
+        return plan
 
     async def plan(
         self, *, limit_tokens: int | None = None, demand: Demand | None = None
@@ -264,7 +277,7 @@ class Compactor:
             )
 
 
-def _has_gained(done: Fold) -> bool:
+def has_gained(done: Fold) -> bool:
     """Whether a fold decided about further messages or made the window smaller: else the next one would do the same."""
     report = done.report
     return report.last_seq >= report.first_seq or report.tokens_after < report.tokens_before

@@ -32,7 +32,7 @@ from everfold.ports.system import Clock, Ids
 from everfold.services.compaction.attempt import Attempts, Extract, HintFound, WriteDigest, without_moot_digest
 from everfold.services.compaction.claim import Claims
 from everfold.services.compaction.commit import Base, Committer
-from everfold.services.compaction.compact import Abilities, Compactor
+from everfold.services.compaction.compact import NO_ABILITIES, Abilities, Compactor, has_gained
 from everfold.services.compaction.finish import NO_STEP, Step, finish
 from everfold.services.compaction.occasions import meet_cadence
 from everfold.services.compaction.refresh import Refresher
@@ -169,7 +169,7 @@ class Worker:
             compaction = without_moot_digest(compactor.live, compaction)
         if find_ending(compaction.digest, compaction.extraction):
             return await self._finish_extractive(compactor, compaction)
-        if not compaction.is_committed and self.abilities.has_model and not self._may_wait(compactor):
+        if not (compaction.is_committed or self._may_wait(compactor, is_inline=is_inline)):
             promoted = await compactor.promote(is_patient=True)
             return Step(promoted, promoted is not None)
         is_due = compaction.lease_until is None or compaction.lease_until < self.clock.now()
@@ -190,13 +190,16 @@ class Worker:
                 return NO_STEP  # strict: the transcript stays unfolded until a checkpoint succeeds
         return await finish(compactor, compaction, read_progress(compaction))
 
-    def _may_wait(self, compactor: Compactor) -> bool:
-        """Whether a pending compaction can be left held while a model writes.
+    def _may_wait(self, compactor: Compactor, *, is_inline: bool) -> bool:
+        """Whether a pending compaction can be left held while a model writes, if one does.
 
-        Where turns wait for the work the log does not grow meanwhile, and where plug-ins are to see what is folded
+        Where the caller waits for the work the log does not grow meanwhile, and where plug-ins are to see what is folded
         first, only an overflow goes before them.
         """
-        return self.policy.is_synchronous or self.abilities.has_hooks or compactor.may_wait()
+        abilities = self.abilities
+        if not abilities.has_model or abilities.has_hooks:
+            return True
+        return is_inline or self.policy.is_synchronous or compactor.may_wait()
 
     def _submit_attempt(self, compaction: Compaction) -> None:
         """Have a compaction tried beside the session's other work, where the session has no more than enough of it."""
@@ -231,45 +234,58 @@ class Worker:
             return step._replace(has_moved=False)
         return step
 
-    async def work_now(self, live: LiveSession, demand: Demand) -> list[Fold]:
-        """A compaction that a caller asked for and waits for, and those that were begun before it.
+    async def work_now(self, live: LiveSession, demand: Demand, *, is_preview: bool = False) -> list[Fold]:
+        """Compact as a caller asks who waits for it, after what was begun before, until nothing of the demand is left.
 
-        Where a digest is not there in time the extractive one stands in its place, and the model's comes later.
+        Where a digest is not there in time the extractive one stands in its place, and the model's comes later. What is
+        due otherwise waits for the next window. A preview takes the same steps, all with extractive digests.
 
         Raises:
             HookError: strict, and no checkpoint succeeded; what was begun stays held.
         """
-        compactor = self.compactor(live)
+        compactor = self.compactor(live, is_preview=is_preview)
+        if is_preview:
+            compactor.abilities = NO_ABILITIES  # what they would be waited for is not told
         await live.reload(self.store)
         compactor.require_budget()
         folds: list[Fold] = []
-        while (plan := (await compactor.plan(demand=demand))[0]) is not None:
+        while True:
+            folds += await self._finish_pending(compactor)
+            if folds and not has_gained(folds[-1]):
+                break
+            plan = await compactor.plan_asked(demand)
+            if plan is None:
+                break
             try:
-                compaction = await compactor.begin(plan)
+                await compactor.begin(plan)
             except ConflictError:
                 await live.reload(self.store)
-                continue
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.policy.summary_timeout_secs):
-                    folds += await self.work(live)
-            await live.reload(self.store)
-            folds += await self._promote_through(compactor, compaction.id)
-            if plan.last_seq >= live.state.last_seq - demand.keep_recent:
-                break
         compactor.require_fit()
+        await compactor.close_breaker()
         return folds
 
-    async def _promote_through(self, compactor: Compactor, compaction_id: CompactionId) -> list[Fold]:
-        """Commit every pending compaction up to this one."""
+    async def _finish_pending(self, compactor: Compactor) -> list[Fold]:
+        """Commit every pending compaction, with the digests that are there in time; a preview waits for none."""
         folds: list[Fold] = []
         live = compactor.live
-        while compaction_id in live.state.pending_compactions:
-            if self.stream.plugins.is_strict:
-                first = await self.store.get_compaction(CompactionId(live.state.pending_compactions[0]))
-                await self._attempts.prepare(live, first)
-            done = await compactor.promote()
+        if not compactor.is_preview:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.policy.summary_timeout_secs):
+                    for compaction_id in live.state.pending_compactions:
+                        step = await self._advance(compactor, CompactionId(compaction_id), is_inline=True)
+                        folds += [] if step.fold is None else [step.fold]
+            await live.reload(self.store)
+        while live.state.pending_compactions:
+            done = await self._promote(compactor)
             folds += [] if done is None else [done]
         return folds
+
+    async def _promote(self, compactor: Compactor) -> Fold | None:
+        """Commit the first pending compaction now; where plug-ins are strict, after one has succeeded."""
+        if self.stream.plugins.is_strict and not compactor.is_preview:
+            first = await self.store.get_compaction(CompactionId(compactor.live.state.pending_compactions[0]))
+            await self._attempts.prepare(compactor.live, first)
+        return await compactor.promote()
 
     async def upgrade(self, live: LiveSession) -> None:
         """Show the digests that wait for a cache break, since one is to be reported anyway."""
