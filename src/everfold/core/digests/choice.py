@@ -157,14 +157,21 @@ class Choice:
             self._repeats[said[-1].seq] = 1.0
             self._heaps[line_class].append((-scale * (base + full), scatter_line(said[-1]), at))
 
-    def order(self) -> Iterator[int]:
-        """Places of the candidates in the order of choice, near-duplicates left out. To be asked for once."""
+    def order(self) -> Iterator[int | None]:
+        """Places of the candidates in the order of choice, near-duplicates left out. To be asked for once.
+
+        None is for a pause: after every `LINES_PER_STEP` lines that were measured, however few of them were taken.
+        """
         candidates, quotas, heaps = self._candidates, self._quotas, self._heaps
         for heap in heaps:
             heapq.heapify(heap)
         used = [0.0] * len(heaps)
         turns = {number: candidates[heap[0][-1]].cost / quotas[number] for number, heap in enumerate(heaps) if heap}
+        measured_count = 0
         while turns:
+            if measured_count and measured_count % LINES_PER_STEP == 0:
+                yield None
+            measured_count += 1
             number = min(turns, key=turns.__getitem__)
             heap = heaps[number]
             held, place, at = heap[0]

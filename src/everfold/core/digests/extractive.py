@@ -173,12 +173,13 @@ def _rank(
     spent = 0
     ranked: list[_Ranked] = []
     for at in choice.order():
+        if at is None:
+            yield
+            continue
         ranked.append(_Ranked(groups[at].said, sizes[at]))
         spent += sizes[at]
         if enough_tokens is not None and spent >= enough_tokens:
             break
-        if len(ranked) % LINES_PER_STEP == 0:
-            yield
     return ranked
 
 

@@ -126,6 +126,9 @@ def _choose(lines: Sequence[ExtractLine]) -> Steps[list[ExtractLine]]:
     choice = yield from begin_choice(candidates, choose_quotas(lines))
     chosen: dict[tuple[int, int], ExtractLine] = {}
     for at in choice.order():
+        if at is None:
+            yield
+            continue
         chosen |= {(line.seq, line.start): line for line in groups[at].said}
         if len(chosen) >= LINES_PER_BUCKET:
             break
