@@ -40,7 +40,8 @@ def find_personified(project: Path) -> Iterator[str]:
     read = [(path, list_remarks) for path in files if path != Path(__file__)]
     read += [(path, list_prose) for pattern in PAGES for path in sorted(project.glob(pattern))]
     for path, listing in read:
-        for number, text in listing(path.read_text("utf-8")):
+        source = path.read_text("utf-8")
+        for number, text in listing(source) if PERSONIFIED.search(source) else ():
             if PERSONIFIED.search(re.sub(r"`[^`]*`|\"[^\"]*\"", "", text)):
                 yield f"{path.relative_to(project)}:{number}: {text.strip()}"
 
