@@ -560,6 +560,26 @@ async def test_keep_share(engine: Everfold) -> None:
     assert set(newest) <= set(shown(window))
 
 
+@pytest.mark.parametrize("keep_recent", [2, 30, 60])
+async def test_pins_stay_beside_what_a_caller_keeps(engine: Everfold, keep_recent: int) -> None:
+    """Where the newest step raises the target, messages that are to be kept for now push no pinned one out."""
+    session = await engine.session(limit=32_000)
+    await session.append(talk(1))
+    for number in range(6):
+        await session.append([user(f"[[keep]] Box {number} goes by van {number % 3}."), assistant("Noted.")])
+    for number in range(40):
+        await session.append(
+            [user(f"Detail {number}?"), assistant(f"Shelf {number} goes to the cellar, behind the boxes. ")]
+        )
+    await session.append(
+        [user("Which vans leave?"), assistant(" ".join(f"Van {number} leaves." for number in range(500)))]
+    )
+    await session.configure(limit=6_500)
+    await session.compact(keep_recent=keep_recent)
+    text = str((await session.window()).render("openai"))
+    assert [number for number in range(6) if f"[[keep]] Box {number} goes" in text] == list(range(6))
+
+
 async def test_system_messages_in_the_middle(engine: Everfold) -> None:
     """System messages in the middle are kept in their place within the pinned share, the oldest folding first."""
     session = await engine.session(limit=LIMIT)

@@ -28,6 +28,7 @@ from everfold.core.compaction.planning import (
     Group,
     Trigger,
     find_trigger,
+    measure_floor,
     measure_frame,
     measure_replaced,
     measure_trigger,
@@ -293,12 +294,15 @@ class _Walk:
         frame = MESSAGE_OVERHEAD_TOKENS + (EARLIER_TOKENS + _NAMED_TOKENS if has_kept else 0)
         return frame * (len(self.layout.ranges) + 1)
 
-    def _measure_pinned_room(self, stop: _Stop) -> int:
-        """The share of pinned messages, or what of it a raised target leaves beside what cannot leave or shrink further."""
+    def _measure_pinned_room(self) -> int:
+        """The share of pinned messages, or what of it a raised target leaves beside what cannot leave or shrink further.
+
+        What a later compaction folds, or a caller keeps for now, takes nothing of it.
+        """
         if not self.is_tight:
             return self.budget.pinned_tokens
         least = 2 * SMALLEST_DIGEST_TOKENS + LEAST_STANDING_TOKENS + MESSAGE_OVERHEAD_TOKENS
-        used = self._measure_tail(stop) + stop.head + self._measure_frames(has_kept=True) + least
+        used = measure_floor(self.state, self.layout) + self._measure_frames(has_kept=True) + least
         return max(min(self.budget.pinned_tokens, self.budget.target_tokens - used), 0)
 
     def _add_frame(self, quotes: Quotes) -> Quotes:
@@ -312,7 +316,7 @@ class _Walk:
         held = choose_held(
             self.offered[: stop.offered],
             kept_tokens=self._share(stop).kept,
-            pinned_tokens=self._measure_pinned_room(stop),
+            pinned_tokens=self._measure_pinned_room(),
             message_tokens=budget.kept_message_tokens,
         )
         held_seqs = {message.seq for message in held}
