@@ -196,7 +196,7 @@ class Everfold:
         def change(held: SessionSettings) -> SessionSettings:
             return hold(replace(held, policy=policy))
 
-        require_room(change(live.settings), SessionState(), "to be opened")
+        require_room(change(live.settings), SessionState(calibration=live.state.calibration), "to be opened")
         made = await self._switcher.new(live)
         await self._opener.change_settings(made, change)
         return self._handle(made, is_new=True)

@@ -519,6 +519,21 @@ async def test_a_handle_says_whether_its_session_was_made(engine: Everfold) -> N
     assert (await following.new()).is_new
 
 
+async def test_a_new_session_that_is_refused_leaves_the_talk(engine: Everfold) -> None:
+    """A limit that leaves no room by the calibration that goes on is refused before anything is begun."""
+    session = await engine.session(user="ann", limit=32_000, system="Be kind.")
+    await session.append(user("Hello there, let us plan the move to Ghent. " * 40))
+    for _ in range(6):
+        window = await session.window()
+        await session.observe_usage(window, counted_tokens=int(window.estimate.tokens * 1.9))
+    with pytest.raises(BudgetUnsatisfiableError) as refusal:
+        await engine.session(user="ann", limit=1_200, new=True)
+    assert [it.id for it in await engine.list_sessions(user="ann")] == [session.id]
+    following = await engine.session(user="ann", limit=refusal.value.smallest_limit_tokens, new=True)
+    assert following.record.parent_id == session.id
+    assert (await following.window()).report.budget_tokens > 0
+
+
 async def test_an_id_alone_names_a_session(engine: Everfold) -> None:
     """A session that is opened by its id keeps its user and agent; only what it holds can be changed with it."""
     session = await engine.session(user="ann", limit=4000, system="Be brief.")
