@@ -1,10 +1,12 @@
 """Compactions that a caller asks for and waits for: what they fold, and what a dry run tells of it."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TypeAlias
 
 import pytest
+from tests.support.waiting import until
 
 from everfold import Everfold, Fold, Session
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -112,3 +114,28 @@ async def test_no_fold_is_lost_to_a_model_that_is_late(open_with_model: Opening)
         await begin(session, keep_recent=4)
         done = await session.compact(keep_recent=4)
         assert [digest.generator for fold in done for digest in fold.digests] == ["abstractive", "extractive"]
+
+
+async def test_a_late_digest_of_another_window_ends_nothing(open_with_model: Opening) -> None:
+    """Where another handle's window commits what a call waits for, the call goes on until its demand is met."""
+    gate = asyncio.Event()
+
+    async def wait(_: float) -> None:
+        await gate.wait()
+
+    model = ScriptedModel((Step(digest="echo", secs=1),), sleep=wait)
+    settings = {"compaction": {"rows_per_digest": 20, "synchronous": False}}
+    async with open_with_model("memory://", model, settings=settings) as engine:
+        session = await engine.session(limit=16_000)
+        for number in range(40):
+            told = (
+                f"The shelf {number} goes to the cellar of house {number}, behind the boxes {number} of the harbour. "
+                * 3
+            )
+            await session.append([user(f"Detail {number}?"), assistant(told)])
+        asked = asyncio.create_task(session.compact(keep_recent=4))
+        await until(lambda: model.requests)
+        await (await engine.session(id=session.id)).window(limit=4_500)
+        gate.set()
+        assert "late_digest" in [fold.report.trigger for fold in await asked]
+        assert await session.compact(keep_recent=4) == []

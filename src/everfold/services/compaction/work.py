@@ -249,15 +249,19 @@ class Worker:
         await live.reload(self.store)
         compactor.require_budget()
         folds: list[Fold] = []
+        has_begun = False
         while True:
-            folds += await self._finish_pending(compactor)
-            if folds and not has_gained(folds[-1]):
+            done = await self._finish_pending(compactor)
+            folds += done
+            own = [fold for fold in done if has_begun and fold.report.trigger != "late_digest"]
+            if own and not has_gained(own[-1]):
                 break
             plan = await compactor.plan_asked(demand)
             if plan is None:
                 break
             try:
                 await compactor.begin(plan)
+                has_begun = True
             except ConflictError:
                 await live.reload(self.store)
         compactor.require_fit()
