@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anthropic
 import httpx2
@@ -14,11 +14,15 @@ from tests.support.waiting import until
 
 from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
 from everfold.core.log.messages import WireFormat
+from everfold.errors import StoreUnavailableError
+from everfold.services.sessions.conversations import Conversations
+from everfold.session import Session
 
 NAMED = {"x-everfold-session": "thread-1"}
 FIRST = {**NAMED, "idempotency-key": "k1"}
 AGAIN = {**NAMED, "x-stainless-retry-count": "1"}
 CALLS = (("c1", "look", '{"key": "a"}'), ("c2", "look", '{"key": "b"}'))
+BUSY = Planned(status=503, body={"error": {"message": "busy"}})
 FORMS: tuple[WireFormat, ...] = ("openai", "responses", "anthropic")
 
 
@@ -216,6 +220,75 @@ async def test_a_reply_that_its_client_told(gateway: Gateway, provider: PlayedPr
     await gateway.ask([say("One?")], headers=FIRST)
     await gateway.ask([answered("Told."), say("Two?")], headers=NAMED)
     assert "not stored as the provider gave it" in await refused(gateway, provider)
+
+
+@pytest.mark.parametrize("headers", [AGAIN, {**NAMED, "idempotency-key": "k2"}])
+@pytest.mark.parametrize("planned", [BUSY, Planned(text="A long answer that goes on.", is_cut=True)])
+async def test_a_retry_in_a_later_turn_has_its_history(
+    gateway: Gateway, provider: PlayedProvider, planned: Planned, headers: dict[str, str]
+) -> None:
+    """What is sent again alone, since it was not answered, is asked behind all that was said before."""
+    await gateway.ask([say("My name is Ada.")], headers=FIRST)
+    provider.plan += [planned]
+    first = {name: value for name, value in headers.items() if name != "x-stainless-retry-count"}
+    await gateway.ask([say("What is my name?")], headers=first, stream=True)
+    await gateway.settle()
+    assert (await gateway.ask([say("What is my name?")], headers=headers)).is_success
+    assert "My name is Ada." in provider.sent[-1].text
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["My name is Ada.", "Reply 1.", "What is my name?", "Reply 3."]
+    assert text_of(await gateway.ask([say("My name is Ada.")], headers=FIRST)) == "Reply 1."
+
+
+async def test_other_keys_are_other_requests(gateway: Gateway, provider: PlayedProvider) -> None:
+    """The same words under another key are not given the reply before, whatever the retry header says."""
+    await gateway.ask([say("ok")], headers=FIRST)
+    again = await gateway.ask([say("ok")], headers={**AGAIN, "idempotency-key": "k2"})
+    assert (text_of(again), len(provider.sent)) == ("Reply 2.", 2)
+
+
+@pytest.mark.parametrize("fails", ["append", "write"])
+@pytest.mark.parametrize("headers", [NAMED, {**NAMED, "idempotency-key": "k2"}])
+async def test_what_could_not_be_stored_is_asked_once(
+    gateway: Gateway,
+    provider: PlayedProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    headers: dict[str, str],
+    *,
+    fails: Literal["append", "write"],
+) -> None:
+    """An SDK's own retry after a failure of the store is neither given the reply to the same words before, nor said twice."""
+    await gateway.ask([say("ok")], headers=FIRST if "idempotency-key" in headers else NAMED)
+    await gateway.settle()
+    holder: type = {"append": Session, "write": Conversations}[fails]
+    real, failed = getattr(holder, fails), list[str]()
+
+    async def fail_once(self: object, *args: Any, **options: Any) -> object:
+        if not failed:
+            failed.append(fails)
+            raise StoreUnavailableError("locked")
+        return await real(self, *args, **options)
+
+    monkeypatch.setattr(holder, fails, fail_once)
+    sdk = openai.AsyncOpenAI(base_url=f"{gateway.client.base_url}/v1", api_key=KEY, default_headers=headers)
+    async with sdk:
+        said = await sdk.chat.completions.create(model="m", messages=[{"role": "user", "content": "ok"}])
+    assert (failed, said.choices[0].message.content, len(provider.sent)) == ([fails], "Reply 2.", 2)
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["ok", "Reply 1.", "ok", "Reply 2."]
+
+
+async def test_an_erased_question_is_no_other_one(tmp_path: Path, provider: PlayedProvider) -> None:
+    """Another question in its place is not given its reply."""
+    messages = [say("One?"), answered("Reply 1."), say("My secret is 42.")]
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await gateway.ask(messages[:1], headers=NAMED)
+        await gateway.ask(messages, headers=NAMED)
+        [session] = await gateway.sessions()
+        await (await gateway.engine.session(id=session.id)).erase(3)
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        again = await gateway.ask([*messages[:2], say("Something else?")], headers=AGAIN)
+        assert (text_of(again), len(provider.sent)) == ("Reply 3.", 3)
 
 
 def ask_by_sdk(form: WireFormat, base: str) -> object:

@@ -14,6 +14,7 @@ from tests.server.gateway.test_kill import ask, list_logs, running, text_of
 from tests.support.waiting import SECS, until
 
 import everfold
+from everfold.server.gateway import at_hand
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
@@ -127,3 +128,54 @@ async def test_a_session_that_was_left_for_a_branch_is_free(tmp_path: Path, prov
             assert (await tell(two, [*messages, say("Two?")], {})).is_success
         logs = [await one.texts(session.id) for session in await one.sessions()]
         assert sorted(logs) == [["One?", "Reply 2.", "Two?", "Reply 4."], ["One?", "Reply 3."]]
+
+
+@pytest.mark.parametrize("is_at_first", [True, False])
+async def test_the_same_words_twice_at_two_servers(
+    tmp_path: Path, provider: PlayedProvider, *, is_at_first: bool
+) -> None:
+    """A retry of what was said last is given the reply to that, also where the server knows an earlier reply to the same words."""
+    path = tmp_path / "g.db"
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        for gateway in (one, two):
+            await tell(gateway, [say("ok")], NAMED)
+        again = await tell(one if is_at_first else two, [say("ok")], {**NAMED, "x-stainless-retry-count": "1"})
+        assert (text_of(again), len(provider.sent)) == ("Reply 2.", 2)
+
+
+async def test_what_was_left_for_a_branch_is_let_go(
+    tmp_path: Path, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A conversation whose reply went into a branch leaves those at hand like any other, once they are too many."""
+    monkeypatch.setattr(at_hand, "MOST_CONVERSATIONS", 3)
+    path = tmp_path / "g.db"
+    provider.plan += [BUSY]
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        for gateway in (one, two, one):
+            await tell(gateway, [say("One?")], {})
+        async with asyncio.timeout(SECS):
+            for number in range(6):
+                assert (await tell(one, [say(f"Conversation {number}.")], {})).is_success
+
+
+async def test_a_named_session_is_one_after_a_lost_claim(tmp_path: Path, provider: PlayedProvider) -> None:
+    """Where a server stood still while another one answered for it, its late reply is beside the session, which both go on in."""
+    path = tmp_path / "g.db"
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        await tell(one, [say("One?")], NAMED)
+        [session] = await one.sessions()
+        provider.plan += [Planned(is_held=True, text="Late.")]
+        late = asyncio.create_task(one.ask([say("Two?")], headers=NAMED))
+        await until(lambda: len(provider.sent) > 1)
+        claims = one.app._turns.claims
+        for name in list(claims._held):  # as it runs out
+            await claims.store.release_lease(name, holder=claims.holder)
+        await tell(two, [say("Two?")], {**NAMED, "x-stainless-retry-count": "1"})
+        provider.release()
+        assert text_of(await late) == "Late."
+        for gateway in (one, two, one):
+            await gateway.settle()
+            told = await tell(gateway, [say("Three?")], NAMED)
+            assert told.headers["x-everfold-session"] == session.id
+        assert (await one.texts(session.id))[:4] == ["One?", "Reply 1.", "Two?", "Reply 3."]
+        assert (await one.texts(session.id)).count("Three?") == 3

@@ -6,15 +6,19 @@ gateway does.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from everfold.core.conversations.alignment import Alignment, align
 from everfold.core.conversations.hashes import GivenMessage
 from everfold.core.log.client_lists import ClientMessage
 
-ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "pass", "answered", "late"]
-"""new: a session begins. added: the request carries only what is new. pass: nothing is stored, and it goes on as it came.
-answered: it is sent again, and its reply is known. late: it is sent again, has no whole reply, and more was said since."""
+ChoiceKind = Literal["new", "continue", "retry", "branch", "added", "again", "pass", "answered", "late"]
+"""new: a session begins. added: the request carries only what is new. again: the same, and it is sent again without having been
+answered. pass: nothing is stored, and it goes on as it came. answered: it is sent again, and its reply is known. late: it is sent
+again, has no whole reply, and more was said since."""
+
+
+_NOTHING_NEW: Final = Alignment(kind="retry", places=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class Choice:
     @property
     def holds_whole(self) -> bool:
         """Whether the request carries its whole history."""
-        return self.kind != "added"
+        return self.kind not in ("added", "again")
 
 
 def find_pass_reason(given: Sequence[GivenMessage]) -> str:
@@ -88,7 +92,12 @@ def _rank(alignment: Alignment) -> tuple[int, int]:
 
 
 def choose_named(
-    given: Sequence[GivenMessage], known: Sequence[ClientMessage], *, is_retry: bool, attempt: bytes | None = None
+    given: Sequence[GivenMessage],
+    known: Sequence[ClientMessage],
+    *,
+    is_retry: bool,
+    attempt: bytes | None = None,
+    was_refused: bool = False,
 ) -> Choice:
     """What a request is for the session that it names: its whole history, or only what is new.
 
@@ -98,9 +107,12 @@ def choose_named(
     Args:
         given: The request's list.
         known: The list of the session that it names.
-        is_retry: The request says that it is sent again.
+        is_retry: The request says that it is sent again. With an idempotency key that alone says of which request.
         attempt: The hash of its idempotency key; None without one.
+        was_refused: The newest request of these words was refused before it was answered: no reply that is known is its own.
     """
+    is_retry = is_retry and attempt is None
+    is_replayed = is_retry and not was_refused
     none = Alignment(kind="continue", places=(None,) * len(given))
     at = _find_attempt(given, known, attempt)
     if at is not None:
@@ -115,12 +127,21 @@ def choose_named(
         return Choice(kind="pass" if reason else "new", alignment=none, reason=reason)
     alignment = align(given, known)
     if alignment is not None and _has_known_reply(given, alignment):
-        if is_retry and (reply := _find_known_reply(known, alignment)) is not None:
+        reply = _find_known_reply(given, known, alignment) if is_replayed else None
+        return _answer(reply) if reply is not None else _choose_whole(given, alignment)
+    end = _find_again(given, known)
+    if end is not None and (at is not None or known[end].attempt is None):
+        reply = _find_reply(known, end)
+        if reply is None and (is_retry or attempt is not None):
+            return Choice(kind="again", alignment=_NOTHING_NEW, session=0)
+        if reply is not None and is_replayed:
             return _answer(reply)
-        reason = find_pass_reason(given)
-        return Choice(kind="pass" if reason else alignment.kind, alignment=alignment, session=0, reason=reason)
-    again = _align_again(given, known) if is_retry or at is not None else None
-    return again or Choice(kind="added", alignment=none, session=0)
+    return Choice(kind="added", alignment=none, session=0)
+
+
+def _choose_whole(given: Sequence[GivenMessage], alignment: Alignment) -> Choice:
+    reason = find_pass_reason(given)
+    return Choice(kind="pass" if reason else alignment.kind, alignment=alignment, session=0, reason=reason)
 
 
 def _find_attempt(given: Sequence[GivenMessage], known: Sequence[ClientMessage], attempt: bytes | None) -> int | None:
@@ -137,29 +158,31 @@ def _find_reply(known: Sequence[ClientMessage], at: int) -> ClientMessage | None
     return after if after is not None and after.is_reply else None
 
 
-def _find_known_reply(known: Sequence[ClientMessage], alignment: Alignment) -> ClientMessage | None:
-    """The whole reply to a request of which all is known; None where something is new, or there is none."""
+def _find_known_reply(
+    given: Sequence[GivenMessage], known: Sequence[ClientMessage], alignment: Alignment
+) -> ClientMessage | None:
+    """The whole reply to a request without a key of which all is known; None where something is new, or there is none."""
     last = alignment.places[-1]
-    return None if last is None or None in alignment.places else _find_reply(known, last)
+    if last is None or None in alignment.places:
+        return None
+    is_same = known[last].content == given[-1].content and known[last].attempt is None
+    return _find_reply(known, last) if is_same else None
 
 
 def _answer(reply: ClientMessage) -> Choice:
-    return Choice(kind="answered", alignment=Alignment(kind="retry", places=()), session=0, reply_seq=reply.seq)
+    return Choice(kind="answered", alignment=_NOTHING_NEW, session=0, reply_seq=reply.seq)
 
 
 def _has_known_reply(given: Sequence[GivenMessage], alignment: Alignment) -> bool:
     return any(place is not None and message.is_reply for place, message in zip(alignment.places, given, strict=True))
 
 
-def _align_again(given: Sequence[GivenMessage], known: Sequence[ClientMessage]) -> Choice | None:
-    """A retry of what was said last; None where something else was said."""
+def _find_again(given: Sequence[GivenMessage], known: Sequence[ClientMessage]) -> int | None:
+    """The place of what was said last, where a request says just that; None where it says anything else."""
     end = len(known)
     while end and (known[end - 1].is_reply or known[end - 1].is_optional):
         end -= 1
     start = end - len(given)
     if start < 0 or any(known[start + at].content != message.content for at, message in enumerate(given)):
         return None
-    if (reply := _find_reply(known, end - 1)) is not None:
-        return _answer(reply)
-    places = tuple(range(start, end))
-    return Choice(kind="retry", alignment=Alignment(kind="retry", places=places, is_cut=True), session=0)
+    return end - 1

@@ -32,7 +32,9 @@ class AtHand:
 
     def add(self, conversation: Conversation) -> Conversation:
         """Keep a conversation that was opened; gives the one that was kept first, where two were opened at once."""
-        return self._open.setdefault(conversation.session.id, conversation)
+        held = self._open.setdefault(conversation.session.id, conversation)
+        held.held_as = conversation.session.id
+        return held
 
     def has_locked(self) -> bool:
         """Whether a turn is on its way."""
@@ -42,22 +44,23 @@ class AtHand:
         """Keep a conversation at hand, where it is found again by its tips; the caller is that of its request."""
         if caller is not None:
             conversation.owner = (caller.user, caller.agent)
-        self._drop_tips(conversation)
-        self._open[conversation.session.id] = conversation
-        self._open.move_to_end(conversation.session.id)
+        self.forget(conversation)
+        conversation.held_as = conversation.session.id
+        self._open[conversation.held_as] = conversation
+        self._open.move_to_end(conversation.held_as)
         conversation.tips = [(*conversation.owner, chain) for chain in conversation.list_tips()]
         self._tips.update(dict.fromkeys(conversation.tips, conversation))
         while len(self._open) > MOST_CONVERSATIONS:
-            oldest = next(iter(self._open.values()))
+            session_id, oldest = next(iter(self._open.items()))
             if oldest.lock.locked():
-                self._open.move_to_end(oldest.session.id)
+                self._open.move_to_end(session_id)
                 return
             self.forget(oldest)
 
     def forget(self, conversation: Conversation) -> None:
         """Keep a conversation no longer; it is read from the store when it goes on."""
-        if self._open.get(conversation.session.id) is conversation:
-            del self._open[conversation.session.id]
+        if conversation.held_as is not None and self._open.get(conversation.held_as) is conversation:
+            del self._open[conversation.held_as]
         self._drop_tips(conversation)
 
     def _drop_tips(self, conversation: Conversation) -> None:

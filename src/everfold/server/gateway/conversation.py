@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final, cast
 
 from everfold.core.conversations.alignment import Alignment
@@ -14,6 +15,7 @@ from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
 from everfold.core.log.interruption import INTERRUPTED_KEY, write_interrupted
 from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.wire import read_wire
+from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.json_values import JsonObject
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
@@ -36,6 +38,7 @@ class Conversation:
         client_list: What its client holds.
         lock: Held from a request to the end of its reply.
         claim: By what other servers are held off meanwhile; it stays the same where the reply goes into a branch.
+        held_as: The session under which it is at hand; it stays the same where the reply goes into a branch.
         owner: The user and the agent of its requests.
         tips: Its owner and the chains by which it is found at hand.
         beside: What is still written of all conversations.
@@ -48,6 +51,7 @@ class Conversation:
     client_list: ClientList = NO_LIST
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     claim: LeaseName | None = None
+    held_as: SessionId | None = None
     owner: tuple[str, str] = ("", "")
     tips: list[tuple[str, str, bytes]] = field(default_factory=list)
     held_rounds: list[HeldRounds] = field(default_factory=list)
@@ -120,6 +124,15 @@ class Conversation:
         """
         seqs = await self._append(read.wires, request.form)
         await self._grow(read.given, seqs, attempt=attempt)
+
+    async def say_again(self, *, attempt: bytes | None) -> None:
+        """Take back a reply that broke off, where what it answers is sent again alone, and note the key of the request."""
+        messages = self.client_list.messages
+        count = sum(1 for _ in takewhile(lambda message: message.is_optional, reversed(messages)))
+        said = messages[: len(messages) - count]
+        if count and messages[-1].seq == self._last_seq:
+            await self.session.retract(count)
+        await self._keep(mark_attempt(said, attempt))
 
     async def configure(self, request: ClientRequest) -> None:
         """Have the session hold the system prompt and the tools of a request; a change is a cache break."""

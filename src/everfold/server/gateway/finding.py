@@ -51,6 +51,19 @@ class Finder:
         default_factory=OrderedDict, init=False
     )
 
+    _refused: OrderedDict[tuple[str, str, str], bytes] = field(default_factory=OrderedDict, init=False)
+
+    def note(self, read: ReadList, caller: Caller, *, is_refused: bool) -> None:
+        """Note whether the newest request of a named session was refused: its retry has no reply yet, though it repeats an earlier one."""
+        if caller.session_key is None or not read.given:
+            return
+        key = (caller.user, caller.agent, caller.session_key)
+        self._refused.pop(key, None)
+        if is_refused:
+            self._refused[key] = read.given[-1].content
+        while len(self._refused) > MOST_READ_LISTS:
+            self._refused.popitem(last=False)
+
     def read(self, request: ClientRequest, caller: Caller) -> ReadList:
         """What recognising needs of a request, the results of a step in the order of its calls; of what it has in common with one before it nothing is read again."""
         first = str(request.messages[0])[:400] if request.messages else ""
@@ -123,7 +136,14 @@ class Finder:
                 known = await self.engine.admin.conversations.read(session.id)
                 conversation = await self._open_known(known, seed)
         client_list = conversation.client_list
-        choice = choose_named(read.given, client_list.messages, is_retry=caller.is_retry, attempt=caller.attempt)
+        refused = self._refused.get((caller.user, caller.agent, name))
+        choice = choose_named(
+            read.given,
+            client_list.messages,
+            is_retry=caller.is_retry,
+            attempt=caller.attempt,
+            was_refused=bool(read.given) and refused == read.given[-1].content,
+        )
         return Found(choice=choice, conversation=conversation, client_list=client_list)
 
     async def _open_known(self, known: KnownList, seed: bytes) -> Conversation:

@@ -86,8 +86,18 @@ class Turns:
             return Turn(request=request, body=own, context="passed", reason=request.held_by)
         read = self._finder.read(request, caller)
         try:
+            turn = await self._begin_again(request, read, caller, own)
+        except EverfoldError:
+            self._finder.note(read, caller, is_refused=True)
+            raise
+        self._finder.note(read, caller, is_refused=False)
+        return turn
+
+    async def _begin_again(self, request: ClientRequest, read: ReadList, caller: Caller, own: bytes) -> Turn | Replay:
+        """Begin a turn, once more where its session was at hand and is erased: it is at hand no longer then."""
+        try:
             return await self._begin(request, read, caller, own)
-        except NotFoundError:  # its session was at hand and is erased: it is at hand no longer
+        except NotFoundError:
             return await self._begin(request, read, caller, own)
 
     async def _begin(self, request: ClientRequest, read: ReadList, caller: Caller, own: bytes) -> Turn | Replay:
@@ -97,7 +107,9 @@ class Turns:
             if found.choice.kind == "pass":
                 return Turn(request=request, body=own, context="passed", reason=found.choice.reason)
             if found.choice.kind in ("answered", "late"):
-                return await replay(found, request)
+                if await self._is_current(found):
+                    return await replay(found, request)
+                continue
             if found.choice.kind in ("new", "branch"):
                 conversation = await self._start(request, read, caller, seed)
             else:
@@ -124,10 +136,25 @@ class Turns:
         async with self._releasing(conversation):
             if found.choice.kind == "added":
                 await conversation.add(request, read, attempt=caller.attempt)
+            elif found.choice.kind == "again":
+                await conversation.say_again(attempt=caller.attempt)
             else:
                 await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
             self._at_hand.remember(conversation, caller)
         return conversation
+
+    async def _is_current(self, found: Found) -> bool:
+        """Whether what is known of a conversation is all of it; else it is read anew, once no request goes on in it here."""
+        conversation = found.conversation
+        if conversation is None:
+            return True
+        if await _wait_for(conversation):
+            return False
+        async with self._forgetting(conversation):
+            is_behind = await conversation.is_behind()
+        if is_behind:
+            self._at_hand.forget(conversation)
+        return not is_behind
 
     async def _is_alone(self, conversation: Conversation) -> bool:
         """Whether no other server answers in a locked conversation; else it is waited for, and the store is read anew."""

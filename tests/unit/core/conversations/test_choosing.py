@@ -116,7 +116,7 @@ NAMED = [
     ("aA", "aAb", False, ("continue", "b", "")),
     ("aAbB", "aAb", False, ("branch", "", "")),
     ("aAbB", "aAx", False, ("branch", "x", "")),
-    ("aAb", "b", True, ("retry", "", "")),
+    ("aAb", "b", True, ("again", "", "")),
     ("aAb", "b", False, ("added", "b", "")),
     ("aAbB", "b", True, ("answered", "", "")),
     ("aAbB", "aAb", True, ("answered", "", "")),
@@ -124,7 +124,8 @@ NAMED = [
     ("aAb()B", "aAb()", True, ("answered", "", "")),
     ("aAbB", "aAx", True, ("branch", "x", "")),
     ("aAbB", "c", True, ("added", "c", "")),
-    ("aAb~B", "b", True, ("retry", "", "")),
+    ("aAb~B", "b", True, ("again", "", "")),
+    ("aA_B", "aAx", True, ("branch", "", "")),
     ("a(", ")", False, ("added", ")", "")),
 ]
 
@@ -150,7 +151,7 @@ def test_a_named_session_takes_what_is_new_alone(
         ("_AbB", "a", "answered"),
         ("aAbBcC", "aAb", "branch"),
         ("aA", "a", "answered"),
-        ("a~A", "a", "retry"),
+        ("a~A", "a", "again"),
         ("aAa", "a", "answered"),
     ],
 )
@@ -159,6 +160,36 @@ def test_an_idempotency_key_in_a_named_session(held: str, asked: str, kind: str)
     messages = known(held)
     messages[0] = replace(messages[0], attempt=b"k")
     assert choose_named(given(asked), messages, is_retry=False, attempt=b"k").kind == kind
+
+
+@pytest.mark.parametrize(
+    ("held", "stored", "attempt", "kind"),
+    [
+        ("aA", b"k", b"other", "added"),
+        ("aA", None, b"k", "added"),
+        ("aA", b"k", None, "added"),
+        ("aA", None, None, "answered"),
+        ("a", b"k", b"other", "added"),
+        ("a", None, b"k", "again"),
+        ("a", b"k", None, "added"),
+        ("a", None, None, "again"),
+    ],
+)
+def test_a_retry_header_counts_without_a_key_alone(
+    held: str, stored: bytes | None, attempt: bytes | None, kind: str
+) -> None:
+    """The same words under another key, or with one key of both alone, are another request; unanswered ones are not said twice."""
+    messages = known(held)
+    messages[0] = replace(messages[0], attempt=stored)
+    assert choose_named(given("a"), messages, is_retry=True, attempt=attempt).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("held", "asked", "kind"), [("aA", "a", "added"), ("a", "a", "again"), ("aAbB", "aAb", "branch")]
+)
+def test_what_was_refused_has_no_reply(held: str, asked: str, kind: str) -> None:
+    """The retry of a request that was refused is not given the reply to the same words before it."""
+    assert choose_named(given(asked), known(held), is_retry=True, was_refused=True).kind == kind
 
 
 @pytest.mark.parametrize(
