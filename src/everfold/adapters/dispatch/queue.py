@@ -134,6 +134,7 @@ class JobQueue:
         database does not serve, it is tried again after as long as a heartbeat.
         """
         self._do = do
+        before_count = _count_cancellations()
         rescuing = asyncio.create_task(self._rescue_forever(heartbeat_secs), name="everfold rescue")
         try:
             while True:
@@ -148,6 +149,10 @@ class JobQueue:
                         shutdown_graceful_timeout=drain_secs,
                     )
                 self._manager.is_registered = False
+                if (
+                    _count_cancellations() > before_count
+                ):  # met while the worker ended for an error, which it raised instead
+                    raise asyncio.CancelledError
                 await asyncio.sleep(heartbeat_secs)
         finally:
             rescuing.cancel()
@@ -277,6 +282,12 @@ class _Manager(JobManager):
                 raise
             return False
         return True
+
+
+def _count_cancellations() -> int:
+    """How many requests to cancel the running task are not withdrawn."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 @contextmanager

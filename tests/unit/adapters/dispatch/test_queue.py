@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import psycopg
 import pytest
+from procrastinate import exceptions
 from procrastinate.jobs import Status
 from tests.support.waiting import SECS, until
 
@@ -361,6 +362,33 @@ async def test_a_job_that_ends_while_its_table_is_locked_is_done_once(
         finally:
             await queue.close()
     assert (done, [told for told in failed if "hold locks" not in told]) == ([WakeSession(session_id=ONE)], [])
+
+
+async def test_a_worker_that_ends_for_an_error_while_it_is_stopped_is_stopped(
+    queue: JobQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the queue raises what the database refused in place of the cancellation, no other worker begins."""
+    begun = list[int]()
+
+    async def fail_when_stopped(**_: object) -> None:
+        begun.append(1)
+        try:
+            await asyncio.sleep(SECS)
+        finally:
+            raise exceptions.ConnectorException from psycopg.errors.LockNotAvailable("canceling statement")
+
+    monkeypatch.setattr(queue._app, "run_worker_async", fail_when_stopped)
+    monkeypatch.setattr(queue, "_on_error", lambda _name, _error: None)
+
+    async def do(_: Job) -> None:
+        """Nothing."""
+
+    task = asyncio.create_task(queue.work(do, concurrency=4, heartbeat_secs=HEARTBEAT_SECS, drain_secs=SECS))
+    await until(lambda: begun)
+    task.cancel()
+    done, _ = await asyncio.wait([task], timeout=20)
+    task.cancel()
+    assert (len(done), len(begun)) == (1, 1)
 
 
 async def test_a_job_that_ended_while_it_was_rescued_is_no_error(queue: JobQueue) -> None:
