@@ -12,8 +12,9 @@ PIP    := VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip --quiet
 COMPILE := env -u UV_INDEX -u UV_DEFAULT_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_FIND_LINKS \
 	$(UV) pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
-# Three workers for two cores: a third of the time is waiting for browsers, servers and time limits.
-TEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+# Four workers for two cores: a third of the time is waiting for browsers, servers and time limits.
+WORKERS := 4
+TEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # The frameworks whose doors are tested, as their extras are called; of the SDK of MCP, its version 1.
 DOORS := agent-framework google-adk langchain llama-index mcp openai-agents pydantic-ai strands
 LOCKS := requirements/core.txt requirements/dev.txt requirements/bench.txt requirements/docs.txt requirements/server.txt requirements/uv.txt requirements/peers.txt \
@@ -50,6 +51,7 @@ lint: $(VENV)/.dev ## Lint, format, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+nightly: WORKERS := 3
 nightly: lint ## Every check, and every test at full size, the slow ones too: before an issue is called done
 	@TESTS_AT_FULL_SIZE=1 $(TEST) -m "" --timeout 1800
 
