@@ -184,13 +184,8 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("is_native", [False, True], ids=["scope", "task"])
-@pytest.mark.parametrize("raised", ANSWERS, ids=lambda raised: type(raised).__name__)
-async def test_a_cancelled_caller_is_let_go_whatever_the_model_raises(
-    make: Callable[..., ModelCaller], store: Store, raised: BaseException, *, is_native: bool
-) -> None:
-    """A model that answers the cancellation of its caller with an error of its own keeps no caller."""
-    caller = replace(make(), model=_Answering(raised))
+async def call_and_cancel(caller: ModelCaller, *, is_native: bool) -> None:
+    """Call the model, and cancel the caller while it is asked: as a task, or else by a scope around the call."""
     if is_native:
         task = asyncio.create_task(call(caller))
         await until(lambda: asked_count(caller))
@@ -203,6 +198,16 @@ async def test_a_cancelled_caller_is_let_go_whatever_the_model_raises(
             await call(caller)
         assert scope.cancelled_caught
         await giving_up
+
+
+@pytest.mark.parametrize("is_native", [False, True], ids=["scope", "task"])
+@pytest.mark.parametrize("raised", ANSWERS, ids=lambda raised: type(raised).__name__)
+async def test_a_cancelled_caller_is_let_go_whatever_the_model_raises(
+    make: Callable[..., ModelCaller], store: Store, raised: BaseException, *, is_native: bool
+) -> None:
+    """A model that answers the cancellation of its caller with an error of its own keeps no caller."""
+    caller = replace(make(), model=_Answering(raised))
+    await call_and_cancel(caller, is_native=is_native)
     assert await outcomes(store) == [(1, "cancelled")]
 
 
@@ -345,18 +350,7 @@ async def test_giving_up_passes_through(
     """A caller that gives up is let go at once, the attempt is recorded as cancelled, and no task is left."""
     caller = make(Step(fault="timeout"))
     before = asyncio.all_tasks()
-    if is_native:
-        task = asyncio.create_task(call(caller))
-        await until(lambda: asked_count(caller))
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    else:
-        with anyio.CancelScope() as scope:
-            giving_up = asyncio.create_task(give_up(scope, caller))
-            await call(caller)
-        assert scope.cancelled_caught
-        await giving_up
+    await call_and_cancel(caller, is_native=is_native)
     assert await outcomes(store) == [(1, "cancelled")]
     assert (asked_count(caller), waits.secs) == (1, [])
     assert asyncio.all_tasks() == before

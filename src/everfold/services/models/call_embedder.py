@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import anyio
-
 from everfold.core.observation.usage import ModelCall
 from everfold.core.primitives.ids import UserId
 from everfold.core.recall.vectors import Vector
 from everfold.core.text.tokens import estimate_text_tokens
-from everfold.errors import EverfoldError, ModelReplyError, ModelUnavailableError
+from everfold.errors import ModelReplyError
 from everfold.ports.embedders import Embedded, Embedder
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
+from everfold.services.models.answer_in_time import answer_in_time
 from everfold.services.models.spending import record_attempt, require_day_budget
-from everfold.services.telling.stopping import FAULTS, Stopping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +59,13 @@ class EmbedderCaller:
 
     async def _ask(self, texts: Sequence[str], *, is_query: bool, secs: float) -> Embedded:
         name = self.embedder.name
-        stopping = Stopping()
-        try:
-            with anyio.move_on_after(secs) as limit:
-                reply = await self.embedder.embed(texts, is_query=is_query)
-                _require_vectors(name, given_count=len(reply.vectors), asked_count=len(texts))
-                return reply
-        except FAULTS as error:
-            await stopping.pass_on(error)
-            if isinstance(error, EverfoldError):
-                raise
-            if not limit.cancel_called:
-                raise ModelReplyError(
-                    f"the embedder {name} failed with {type(error).__name__}; expected vectors. Check the cause, "
-                    "or configure another one",
-                    model=name,
-                ) from error
-        raise ModelUnavailableError(
-            f"the embedder {name} did not answer within {secs:g} s; try again, or raise the limit", model=name
-        )
+
+        async def embed() -> Embedded:
+            reply = await self.embedder.embed(texts, is_query=is_query)
+            _require_vectors(name, given_count=len(reply.vectors), asked_count=len(texts))
+            return reply
+
+        return await answer_in_time(embed, secs=secs, asked="the embedder", name=name, expected="vectors")
 
     def _make_record(
         self,

@@ -13,6 +13,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 import anyio
 
@@ -21,16 +22,14 @@ from everfold.core.primitives.ids import CompactionId, SessionId, UserId
 from everfold.errors import (
     EverfoldError,
     ModelError,
-    ModelReplyError,
-    ModelUnavailableError,
     RateLimitedError,
 )
 from everfold.ports.models import Model, ModelReply, ModelRequest
 from everfold.ports.system import Clock, Ids
 from everfold.ports.usage import UsageStore
+from everfold.services.models.answer_in_time import answer_in_time
 from everfold.services.models.ask_model import ask_model
 from everfold.services.models.spending import record_attempt, refuse_above, require_day_budget
-from everfold.services.telling.stopping import FAULTS, Stopping
 from everfold.services.telling.stream import Stream
 
 BACKOFF_SECS = 1.0
@@ -107,25 +106,16 @@ class ModelCaller:
         return await record_attempt(lambda: self._ask(request, subject), record, lambda reply: reply.finish)
 
     async def _ask(self, request: ModelRequest, subject: "_Subject") -> ModelReply:
-        stopping = Stopping()
-        try:
-            with anyio.move_on_after(self.timeout_secs) as limit:
-                return await ask_model(
-                    self.stream, self.model, request, session_id=subject.session_id, compaction_id=subject.compaction_id
-                )
-        except FAULTS as error:
-            await stopping.pass_on(error)
-            if isinstance(error, EverfoldError):
-                raise
-            if not limit.cancel_called:
-                raise ModelReplyError(
-                    f"the model {self.model.name} failed with {type(error).__name__}; expected an answer. Check "
-                    "the cause, or configure another model",
-                    model=self.model.name,
-                ) from error
-        raise ModelUnavailableError(
-            f"the model {self.model.name} did not answer within {self.timeout_secs:g} s; try again, or raise the limit",
-            model=self.model.name,
+        ask = partial(
+            ask_model,
+            self.stream,
+            self.model,
+            request,
+            session_id=subject.session_id,
+            compaction_id=subject.compaction_id,
+        )
+        return await answer_in_time(
+            ask, secs=self.timeout_secs, asked="the model", name=self.model.name, expected="an answer"
         )
 
     def _make_record(
