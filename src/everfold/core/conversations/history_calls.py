@@ -21,7 +21,7 @@ from everfold.core.log.messages import CallPart, WireFormat
 from everfold.core.log.responses import group_items, is_of_reply
 from everfold.core.log.wire import read_wire
 from everfold.core.memory.schemas import list_history_schemas
-from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json, list_objects
 from everfold.core.text.tokens import estimate_text_tokens
 
 _LISTS: Final[Mapping[WireFormat, str]] = {"openai": "messages", "responses": "input", "anthropic": "messages"}
@@ -151,7 +151,7 @@ def write_reply(form: WireFormat, wire: JsonObject) -> Round:
 
 def _leave_out_empty(wire: JsonObject) -> JsonObject:
     """A reply without its empty texts, which Anthropic gives and does not take."""
-    blocks = _list_objects(wire["content"])
+    blocks = list_objects(wire["content"])
     return {**wire, "content": [block for block in blocks if block.get("type") != "text" or block.get("text")]}
 
 
@@ -200,11 +200,11 @@ def _put(form: WireFormat, messages: list[JsonObject], held: HeldRounds) -> list
 def _makes_call(form: WireFormat, message: JsonObject, call_id: str) -> bool:
     match form:
         case "openai":
-            return any(call.get("id") == call_id for call in _list_objects(message.get("tool_calls")))
+            return any(call.get("id") == call_id for call in list_objects(message.get("tool_calls")))
         case "responses":
             return message.get("call_id") == call_id and is_of_reply(message)
         case "anthropic":
-            blocks = _list_objects(message.get("content"))
+            blocks = list_objects(message.get("content"))
             return any(block.get("type") == "tool_use" and block.get("id") == call_id for block in blocks)
 
 
@@ -236,13 +236,11 @@ def join_bodies(form: WireFormat, bodies: Sequence[JsonObject], names: Collectio
         case "openai":
             return _join_choices(bodies, names)
         case "responses":
-            items = [
-                item for body in bodies for item in _list_objects(body.get("output")) if not is_hidden(item, names)
-            ]
+            items = [item for body in bodies for item in list_objects(body.get("output")) if not is_hidden(item, names)]
             return {**last, "output": cast("list[JsonValue]", items)}
         case "anthropic":
             blocks = [
-                block for body in bodies for block in _list_objects(body.get("content")) if not is_hidden(block, names)
+                block for body in bodies for block in list_objects(body.get("content")) if not is_hidden(block, names)
             ]
             has_calls = any(block.get("type") == "tool_use" for block in blocks)
             stop = choose_ending(last.get("stop_reason"), has_calls=has_calls)
@@ -250,10 +248,10 @@ def join_bodies(form: WireFormat, bodies: Sequence[JsonObject], names: Collectio
 
 
 def _join_choices(bodies: Sequence[JsonObject], names: Collection[str]) -> JsonObject:
-    choices = [_list_objects(body.get("choices"))[0] for body in bodies]
+    choices = [list_objects(body.get("choices"))[0] for body in bodies]
     messages = [cast("JsonObject", choice["message"]) for choice in choices]
     texts = [text for message in messages if isinstance(text := message.get("content"), str) and text]
-    calls = [call for call in _list_objects(messages[-1].get("tool_calls")) if not is_hidden(call, names)]
+    calls = [call for call in list_objects(messages[-1].get("tool_calls")) if not is_hidden(call, names)]
     message: JsonObject = {**messages[-1], "content": "\n\n".join(texts) if texts else messages[-1].get("content")}
     message.pop("tool_calls", None)
     if calls:
@@ -265,7 +263,3 @@ def _join_choices(bodies: Sequence[JsonObject], names: Collection[str]) -> JsonO
 def choose_ending(reason: JsonValue, *, has_calls: bool) -> JsonValue:
     """Why a reply ended, where calls of ours may have been taken out of it."""
     return reason if has_calls or not isinstance(reason, str) else _ENDINGS.get(reason, reason)
-
-
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 from everfold.core.conversations.history_calls import choose_ending, is_hidden, join_bodies
 from everfold.core.conversations.replies import Reply, StreamedReply, encode_body, read_reply
 from everfold.core.log.messages import WireFormat
-from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue, list_objects, parse_json, read_object
 from everfold.errors import InvalidInputError
 
 Taken = tuple[list[JsonObject], JsonObject | None]
@@ -188,13 +188,13 @@ class _ChatJoiner:
         self._places = {}
 
     def take(self, event: JsonObject) -> Taken:
-        choices = _list_objects(event.get("choices"))
+        choices = list_objects(event.get("choices"))
         if not choices:
             return ([], event) if event.get("usage") else ([event], None)
         if self._round == 1:
             self._id = event.get("id")
         choice = choices[0]
-        delta = _object(choice.get("delta"))
+        delta = read_object(choice.get("delta"))
         edited = self._edit(delta)
         if choice.get("finish_reason") is not None:
             return self._split(event, choice, edited)
@@ -224,7 +224,7 @@ class _ChatJoiner:
         elif self._round > 1:
             edited.pop("content", None)
         if "tool_calls" in delta:
-            calls = [made for call in _list_objects(delta["tool_calls"]) if (made := self._edit_call(call))]
+            calls = [made for call in list_objects(delta["tool_calls"]) if (made := self._edit_call(call))]
             edited["tool_calls"] = cast("list[JsonValue]", calls)
             if not calls:
                 del edited["tool_calls"]
@@ -239,7 +239,7 @@ class _ChatJoiner:
         return None if place is None else {**call, "index": place}
 
     def end(self, event: JsonObject) -> JsonObject:
-        choices = _list_objects(event.get("choices"))
+        choices = list_objects(event.get("choices"))
         if not choices:
             return event if event.get("id") in (None, self._id) else {**event, "id": self._id}
         reason = choices[0].get("finish_reason")
@@ -270,7 +270,7 @@ class _AnthropicJoiner:
             case "message_start" if self._round > 1:
                 return [], None
             case "content_block_start":
-                self._place(event.get("index"), _object(event.get("content_block")))
+                self._place(event.get("index"), read_object(event.get("content_block")))
         if "index" not in event:
             return [event], None
         place = self._places.get(event["index"])
@@ -287,7 +287,7 @@ class _AnthropicJoiner:
         self._blocks_count += 1
 
     def end(self, event: JsonObject) -> JsonObject:
-        delta = _object(event.get("delta"))
+        delta = read_object(event.get("delta"))
         if event.get("type") != "message_delta" or "stop_reason" not in delta:
             return event
         stop = choose_ending(delta["stop_reason"], has_calls=self._has_calls)
@@ -314,12 +314,12 @@ class _ResponsesJoiner:
     def take(self, event: JsonObject) -> Taken:
         match event.get("type"):
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._collect(_object(event.get("response")))
+                self._collect(read_object(event.get("response")))
                 return [], event
             case "response.created" | "response.queued" | "response.in_progress" if self._round > 1:
                 return [], None
             case "response.output_item.added" | "response.output_item.done" as kind:
-                item = _object(event.get("item"))
+                item = read_object(event.get("item"))
                 self._place(event.get("output_index"), item)
                 self._done += [item] if kind.endswith("done") else []
         if "output_index" not in event:
@@ -340,7 +340,7 @@ class _ResponsesJoiner:
 
     def _collect(self, response: JsonObject) -> None:
         self._has_joined = self._has_joined or self._round > 1
-        items = _list_objects(response.get("output")) or self._done
+        items = list_objects(response.get("output")) or self._done
         self._items += [item for item in items if not is_hidden(item, self._names)]
 
     def _count(self, event: JsonObject) -> JsonObject:
@@ -354,7 +354,7 @@ class _ResponsesJoiner:
         event = self._count(event)
         if not self._has_joined:
             return event
-        response = {**_object(event.get("response")), "output": cast("list[JsonValue]", self._items)}
+        response = {**read_object(event.get("response")), "output": cast("list[JsonValue]", self._items)}
         return {**event, "response": response}
 
 
@@ -363,11 +363,3 @@ _JOINERS: Final[Mapping[WireFormat, Callable[[Collection[str]], _Joiner]]] = {
     "responses": _ResponsesJoiner,
     "anthropic": _AnthropicJoiner,
 }
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -14,7 +14,7 @@ from everfold.core.conversations.replies import encode_body
 from everfold.core.conversations.requests import ClientRequest
 from everfold.core.log.envelopes import ENVELOPE_KEY
 from everfold.core.log.messages import WireFormat
-from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.json_values import JsonObject, JsonValue, list_objects, read_object
 
 
 def write_replay(request: ClientRequest, wire: JsonObject) -> bytes:
@@ -52,14 +52,14 @@ def _write_chat(_: ClientRequest, message: JsonObject, envelope: JsonObject) -> 
 
 
 def _stream_chat(request: ClientRequest, body: JsonObject) -> Iterator[bytes]:
-    [choice] = _list_objects(body["choices"])
+    [choice] = list_objects(body["choices"])
     head: JsonObject = {name: value for name, value in body.items() if name != "usage"}
     head["object"] = "chat.completion.chunk"
-    said: JsonObject = {"index": 0, "delta": _write_delta(_object(choice["message"])), "finish_reason": None}
+    said: JsonObject = {"index": 0, "delta": _write_delta(read_object(choice["message"])), "finish_reason": None}
     ended: JsonObject = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
     yield _write_event({**head, "choices": [said]})
     yield _write_event({**head, "choices": [ended]})
-    if "usage" in body and _object(request.body.get("stream_options")).get("include_usage") is True:
+    if "usage" in body and read_object(request.body.get("stream_options")).get("include_usage") is True:
         yield _write_event({**head, "choices": [], "usage": body["usage"]})
     yield b"data: [DONE]\n\n"
 
@@ -67,7 +67,7 @@ def _stream_chat(request: ClientRequest, body: JsonObject) -> Iterator[bytes]:
 def _write_delta(message: JsonObject) -> JsonObject:
     if "tool_calls" not in message:
         return message
-    calls = [{"index": index, **call} for index, call in enumerate(_list_objects(message["tool_calls"]))]
+    calls = [{"index": index, **call} for index, call in enumerate(list_objects(message["tool_calls"]))]
     return {**message, "tool_calls": cast("list[JsonValue]", calls)}
 
 
@@ -83,7 +83,7 @@ def _stream_message(_: ClientRequest, body: JsonObject) -> Iterator[bytes]:
     begun: JsonObject = {**body, "content": [], **dict.fromkeys(ending)}
     delta: JsonObject = {name: body[name] for name in ending}
     yield _write_named({"type": "message_start", "message": begun})
-    for index, block in enumerate(_list_objects(body["content"])):
+    for index, block in enumerate(list_objects(body["content"])):
         for event in _list_block_events(block):
             yield _write_named({**event, "index": index})
     yield _write_named({"type": "message_delta", "delta": delta, "usage": body.get("usage")})
@@ -109,7 +109,7 @@ def _list_deltas(block: JsonObject) -> Iterator[JsonObject]:
     for name in ("text", "thinking", "signature"):
         if name in block:
             yield {"type": f"{name}_delta", name: block[name]}
-    for citation in _list_objects(block.get("citations")):
+    for citation in list_objects(block.get("citations")):
         yield {"type": "citations_delta", "citation": citation}
     if "input" in block:
         yield {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
@@ -135,7 +135,7 @@ def _stream_responses(_: ClientRequest, body: JsonObject) -> Iterator[bytes]:
 def _list_response_events(body: JsonObject) -> Iterator[JsonObject]:
     begun: JsonObject = {**body, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
     yield {"type": "response.created", "response": begun}
-    for index, item in enumerate(_list_objects(body["output"])):
+    for index, item in enumerate(list_objects(body["output"])):
         for event in _list_item_events(item):
             yield {**event, "output_index": index}
     yield {"type": f"response.{body.get('status', 'completed')}", "response": body}
@@ -146,7 +146,7 @@ def _list_item_events(item: JsonObject) -> Iterator[JsonObject]:
     begun: JsonObject = {**item, **_BEGUN.get(str(kind), {})}
     yield {"type": "response.output_item.added", "item": begun}
     if kind == "message":
-        for index, part in enumerate(_list_objects(item.get("content"))):
+        for index, part in enumerate(list_objects(item.get("content"))):
             for event in _list_part_events(part):
                 yield {**event, **place, "content_index": index}
     if kind == "function_call":
@@ -182,11 +182,3 @@ _WRITERS: Final[Mapping[WireFormat, tuple[_Write, _Stream]]] = {
     "responses": (_write_response, _stream_responses),
     "anthropic": (_write_message, _stream_message),
 }
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

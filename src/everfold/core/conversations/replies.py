@@ -12,7 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from everfold.core.log.messages import WireFormat
-from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json, parse_json
+from everfold.core.primitives.json_values import (
+    JsonObject,
+    JsonValue,
+    encode_json,
+    list_objects,
+    parse_json,
+    read_object,
+)
 from everfold.errors import InvalidInputError
 
 
@@ -41,16 +48,16 @@ def read_reply(form: WireFormat, body: JsonValue) -> Reply:
         return Reply()
     match form:
         case "openai":
-            choices = _list_objects(body.get("choices"))
+            choices = list_objects(body.get("choices"))
             choice = choices[0] if len(choices) == 1 else {}
-            message = _object(choice.get("message"))
+            message = read_object(choice.get("message"))
             wire = {"role": "assistant", **message} if message else None
             body = {**body, "finish_reason": choice.get("finish_reason")}
         case "anthropic":
-            content = _list_objects(body.get("content"))
+            content = list_objects(body.get("content"))
             wire = {"role": "assistant", "content": cast("list[JsonValue]", content)} if content else None
         case "responses":
-            output = _list_objects(body.get("output"))
+            output = list_objects(body.get("output"))
             wire = {"object": "response", "output": cast("list[JsonValue]", output)} if output else None
     return Reply(wire=wire, counted_tokens=count_tokens(body.get("usage")), envelope=read_envelope(form, body))
 
@@ -70,7 +77,7 @@ def read_envelope(form: WireFormat, body: JsonObject) -> JsonObject:
 
 def count_tokens(usage: JsonValue) -> int:
     """What a provider counted for a request, cached tokens included."""
-    found = _object(usage)
+    found = read_object(usage)
     names = ("prompt_tokens",) if "prompt_tokens" in found else _INPUT_TOKENS
     return sum([value for name in names if isinstance(value := found.get(name), int)])
 
@@ -121,17 +128,17 @@ class _ChatReader:
     def take(self, event: JsonObject) -> None:
         self._counted_tokens = count_tokens(event.get("usage")) or self._counted_tokens
         self._envelope.update(read_envelope("openai", event))
-        for choice in _list_objects(event.get("choices")):
+        for choice in list_objects(event.get("choices")):
             index = choice.get("index", 0)
             self._choices_count = max(self._choices_count, index + 1 if isinstance(index, int) else 1)
             if index == 0:
-                self._grow(_object(choice.get("delta")))
+                self._grow(read_object(choice.get("delta")))
                 self._envelope.update(read_envelope("openai", {"finish_reason": choice.get("finish_reason")}))
 
     def _grow(self, delta: JsonObject) -> None:
         for name, value in delta.items():
             if name == "tool_calls":
-                for call in _list_objects(value):
+                for call in list_objects(value):
                     self._grow_call(call)
             elif name != "role":
                 _join(self._message, name, value)
@@ -191,7 +198,7 @@ class _ResponsesReader:
             case "response.output_item.done":
                 self._items.append(event.get("item"))
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._final = _object(event.get("response"))
+                self._final = read_object(event.get("response"))
 
     def read(self) -> Reply:
         text = "".join(self._text)
@@ -216,19 +223,19 @@ class _AnthropicReader:
         index = event.get("index")
         match event.get("type"):
             case "message_start":
-                message = _object(event.get("message"))
+                message = read_object(event.get("message"))
                 self._envelope.update(read_envelope("anthropic", message))
-                self._usage.update(_object(message.get("usage")))
+                self._usage.update(read_object(message.get("usage")))
             case "message_delta":
-                self._envelope.update(read_envelope("anthropic", _object(event.get("delta"))))
-                usage = _object(event.get("usage"))
+                self._envelope.update(read_envelope("anthropic", read_object(event.get("delta"))))
+                usage = read_object(event.get("usage"))
                 self._usage.update({name: value for name, value in usage.items() if value is not None})
             case "message_stop":
                 self._is_whole = True
             case "content_block_start" if isinstance(index, int):
-                self._blocks[index] = dict(_object(event.get("content_block")))
+                self._blocks[index] = dict(read_object(event.get("content_block")))
             case "content_block_delta" if isinstance(index, int):
-                self._grow(index, _object(event.get("delta")))
+                self._grow(index, read_object(event.get("delta")))
 
     def _grow(self, index: int, delta: JsonObject) -> None:
         block = self._blocks.setdefault(index, {"type": "text", "text": ""})
@@ -273,14 +280,6 @@ _READERS: Final[Mapping[WireFormat, type[_ChatReader] | type[_ResponsesReader] |
     "responses": _ResponsesReader,
     "anthropic": _AnthropicReader,
 }
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def encode_body(body: JsonObject) -> bytes:

@@ -13,7 +13,7 @@ from everfold.core.conversations.hashes import GivenMessage, read_given
 from everfold.core.log.messages import WireFormat
 from everfold.core.log.responses import group_items
 from everfold.core.log.wire import read_wire
-from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.json_values import JsonObject, JsonValue, list_objects
 from everfold.errors import InvalidInputError
 
 MOST_MARKS: Final = 4
@@ -195,14 +195,10 @@ def write_request(request: ClientRequest, rendered: Mapping[str, JsonValue], *, 
 
 def _bound_marks(body: JsonObject, messages: Sequence[JsonObject]) -> None:
     """Take away the first cache marks of the messages where those of system prompt and tools leave no place for them."""
-    fixed = [*_list_objects(body.get("system")), *_list_objects(body.get("tools"))]
+    fixed = [*list_objects(body.get("system")), *list_objects(body.get("tools"))]
     free = MOST_MARKS - sum("cache_control" in block for block in fixed)
     marked = [
-        block for message in messages for block in _list_objects(message.get("content")) if "cache_control" in block
+        block for message in messages for block in list_objects(message.get("content")) if "cache_control" in block
     ]
     for block in marked[: max(len(marked) - free, 0)]:
         del block["cache_control"]
-
-
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -110,6 +110,16 @@ def canonical_json(value: object) -> str:
     return json.dumps(_by_value(value), sort_keys=True, separators=(",", ":"))
 
 
+def read_object(value: JsonValue) -> JsonObject:
+    """A value that should be an object; an empty one where it is not."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_objects(value: JsonValue) -> list[JsonObject]:
+    """The objects of a value that should be a list of them, in their order; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def _by_value(value: object) -> object:
     match value:
         case float() if value.is_integer():
