@@ -95,7 +95,8 @@ class _Reader:
             if kind == "tool_result":
                 self._add(role, run, place, others=others)
                 run, others = [], []
-                self._add("user", [self._pair(block)], place)
+                paired = self._pair(block)
+                self._add("user", [paired], place, origin="external" if paired["type"] == "text" else None)
             elif kind == "tool_use":
                 run.append(self._name(block))
             elif kind == "text" and block.get("text"):
@@ -120,7 +121,7 @@ class _Reader:
         }
 
     def _pair(self, block: JsonObject) -> JsonObject:
-        """A result with the id of its call; one that answers no open call is text."""
+        """A result with the id of its call; one that answers no open call is text from outside."""
         asked = block.get("tool_use_id")
         call_id = asked if asked in self._open else next(iter(self._open), None) if asked is None else None
         text = "\n".join(_list_texts(block.get("content")))

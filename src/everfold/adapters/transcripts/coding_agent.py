@@ -15,9 +15,10 @@ Which events become messages:
 * Otherwise the order of the file holds, also after a rewind: what was said on an abandoned branch was said.
 
 Whose words: a user message that is marked ``isMeta``, or begins as the program marks commands of its own and what they
-print, was written by the program around the agent (origin ``system``); a summary marked ``isCompactSummary``, the task of a
-side chain, and what a task or another agent reported (an ``origin`` that is not ``human``, a queued command that is no
-prompt) were written by a model (origin ``assistant``). A summary is an injection: it stands for what the client's
+print, was written by the program around the agent (origin ``system``); what the user's shell commands print is from outside
+(origin ``external``); a summary marked ``isCompactSummary``, the task of a side chain, and what a task or another agent
+reported (a mark, an ``origin`` that is not ``human``, a queued command that is no prompt) were written by a model (origin
+``assistant``). A summary is an injection: it stands for what the client's
 compaction took out of its window. What Everfold handed to the client is left out.
 
 Source: the session files that coding agents write; the nested message is that of the provider's API.
@@ -32,6 +33,7 @@ from typing import Final
 from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
 from everfold.adapters.transcripts.handed import cut_handed
+from everfold.adapters.transcripts.marks import find_marked
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import (
     expect_object,
@@ -92,9 +94,18 @@ SKIPPED_TYPES: Final = (
 """The types of events that carry no message of the conversation: titles, settings, snapshots, progress, the end of a run,
 which repeats the last answer."""
 
-
-_PROGRAM_MARKS: Final = ("<command-name>", "<command-message>", "<local-command-")
-"""How the program around the agent begins what its own commands say."""
+_MARKS: Final[Mapping[str, Origin]] = {
+    "<bash-stderr>": "external",
+    "<bash-stdout>": "external",
+    "<command-message>": "system",
+    "<command-name>": "system",
+    "<cross-session-message": "assistant",
+    "<local-command-": "system",
+    "<task-notification>": "assistant",
+    "<teammate-message": "assistant",
+    "[request interrupted by user": "system",
+}
+"""How user messages begin that the program around the agent wrote, and whose words they hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,16 +310,12 @@ def _content_blocks(message: dict[str, JsonValue]) -> list[JsonValue]:
 def _origin_of(event: _Event) -> Origin | None:
     if event.message.get("role") != "user" or any(_is_tool_result(block) for block in _content_blocks(event.message)):
         return None
-    if event.fields.get("isMeta") is True or _is_by_program(event.message):
+    if (marked := find_marked(event.message.get("content"), _MARKS)) is not None:
+        return marked
+    if event.fields.get("isMeta") is True:
         return "system"
     is_summary = event.fields.get("isCompactSummary") is True
     return "assistant" if event.chain or is_summary or not _is_by_a_person(event.fields) else None
-
-
-def _is_by_program(message: dict[str, JsonValue]) -> bool:
-    """Whether a message is a command of the program around the agent, or what that printed."""
-    content = message.get("content")
-    return isinstance(content, str) and content.startswith(_PROGRAM_MARKS)
 
 
 def _is_by_a_person(fields: dict[str, JsonValue]) -> bool:

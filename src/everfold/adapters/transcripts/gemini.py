@@ -19,6 +19,8 @@ from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "tool": "user", "system": "system"}
+_OUTSIDE = ("function", "tool")
+"""The roles whose text comes from outside."""
 _PROMPTED = "Prompted "
 _TAG = re.compile(r"<[^>]*>")
 _BLOCK_END = re.compile(r"</(?:p|li|h[1-6]|pre|div|tr)>|<br\s*/?>", re.IGNORECASE)
@@ -84,13 +86,12 @@ def _read_contents(
         if not isinstance(role, str) or role not in _ROLES:
             refuse(line, f"the role {role!r} is not one of a Gemini content: expected {', '.join(_ROLES)}")
         parts = content.get("parts")
-        add_parts(
-            chat, _ROLES[role], parts if isinstance(parts, list) else [], Place(line=line, said_at=find_time(content))
-        )
+        place = Place(line=line, said_at=find_time(content))
+        _add_parts(chat, role, parts if isinstance(parts, list) else [], place)
     return Conversation(name=name, messages=tuple(chat.messages), tools=tools, system=system)
 
 
-def add_parts(chat: ChatBuilder, role: str, parts: Sequence[JsonValue], place: Place) -> None:
+def _add_parts(chat: ChatBuilder, role: str, parts: Sequence[JsonValue], place: Place) -> None:
     """Add the message that parts are: results first, then text with calls."""
     texts: list[str] = []
     calls: list[Call] = []
@@ -109,7 +110,7 @@ def add_parts(chat: ChatBuilder, role: str, parts: Sequence[JsonValue], place: P
     if calls:
         chat.call(text, calls, place)
     else:
-        chat.say(role, text, place)
+        chat.say(_ROLES[role], text, place, origin="external" if role in _OUTSIDE else None)
 
 
 def _id_of(fields: JsonObject) -> str | None:

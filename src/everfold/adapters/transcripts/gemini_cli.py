@@ -2,12 +2,16 @@
 
 A record of the type `gemini` is an assistant message; its `toolCalls` hold the results too, which follow it. Thoughts
 are left out. Records of the types `info`, `warning` and `error` are what the program told its user, and are left out. In
-JSONL a later record with the same id replaces the earlier one, and `$rewindTo` removes a record and all after it.
+JSONL a later record with the same id replaces the earlier one, and `$rewindTo` removes a record and all after it. What the
+program added to a prompt, such as the files that it names, is text from outside before the user's own words.
 
-Source: Gemini CLI, `packages/core/src/services/chatRecordingTypes.ts`, and its documentation on session management.
+Source: Gemini CLI, `packages/core/src/services/chatRecordingTypes.ts`, the marks in `packages/core/src/utils/constants.ts`, and
+its documentation on session management.
 """
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
 from everfold.adapters.transcripts.chat import read_time
@@ -17,6 +21,8 @@ from everfold.core.log.transcripts import Conversation
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 
 _TOLD = ("info", "warning", "error")
+_REFERENCED: Final = re.compile(r"\n?--- Content from referenced files ---(?:.*--- End of content ---|.*)", re.DOTALL)
+"""The content of the files that a prompt names; the last mark ends it, as a file may hold one too."""
 
 
 def matches(rows: Sequence[Row]) -> bool:
@@ -75,7 +81,7 @@ def _add(chat: ChatBuilder, record: JsonObject, line: int) -> None:
     place = Place(line=line, said_at=read_time(record.get("timestamp")), label=name_of(record.get("id"), "") or None)
     text = _text_of_parts(record.get("content"))
     if kind == "user":
-        chat.say("user", text, place)
+        _add_prompt(chat, text, _text_of_parts(record.get("displayContent")).strip(), place)
     elif kind == "gemini":
         made = record.get("toolCalls")
         calls = [expect_object(call, "a call of `toolCalls`", line) for call in made] if isinstance(made, list) else []
@@ -96,6 +102,16 @@ def _add(chat: ChatBuilder, record: JsonObject, line: int) -> None:
                 chat.answer(_text_of_parts(call.get("result")), place, call_id=one.id, name=one.name)
     elif kind not in _TOLD:
         refuse(line, f"a record of the unknown type {kind!r}: expected user, gemini, {', '.join(_TOLD)}")
+
+
+def _add_prompt(chat: ChatBuilder, text: str, typed: str, place: Place) -> None:
+    """Add what the program made of a prompt: first what it added, then what was typed, by what the record says of that."""
+    if typed:
+        added = text.strip().removeprefix(typed)
+    else:
+        typed, added = _REFERENCED.sub("", text), "".join(_REFERENCED.findall(text))
+    chat.say("user", added.strip(), place, origin="external")
+    chat.say("user", typed.strip(), place)
 
 
 def _text_of_parts(value: JsonValue) -> str:

@@ -6,19 +6,21 @@ provider ran, images that it made) are kept under ``response_items`` of the next
 and shell tools become function calls whose arguments are JSON. What another agent sent is a user message of the origin
 ``assistant``, which keeps the item too. Lines of ``SKIPPED_TYPES`` repeat the talk for a display, or describe it; lines and
 items of types that are not known are passed over and counted. A ``compacted`` line becomes an injection: the summary that
-stands for what the client took out of its window. A user message that the harness wrote is of the origin ``system``. Where a
-fork brings its parent's lines along, the first ``session_meta`` is its own.
+stands for what the client took out of its window. A user message that the harness wrote is of the origin ``system``, what a
+command printed there ``external``, what another agent reported ``assistant``. Where a fork brings its parent's lines along,
+the first ``session_meta`` is its own.
 
 Source: OpenAI, Responses API reference, input and output items; the rollout files that coding agents write.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 from everfold.adapters.transcripts.handed import cut_handed
+from everfold.adapters.transcripts.marks import find_marked
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import (
@@ -63,8 +65,22 @@ _ITEMS: Final = ("message", "agent_message", *_CALL_ITEMS, *_OUTPUT_ITEMS, *_ATT
 
 _REPLY_ENDS: Final = ("token_usage_record", "token_count", "task_complete", "turn_aborted")
 """The lines and events that follow a whole reply."""
-_HARNESS_MARKS: Final = ("<environment_context>", "<user_instructions>", "<turn_aborted>")
-"""How user messages begin that older releases wrote themselves; newer ones say so in the line's metadata."""
+_MARKS: Final[Mapping[str, Origin]] = {
+    "# agents.md instructions": "system",
+    "<codex_internal_context": "system",
+    "<environment_context>": "system",
+    "<external_": "external",
+    "<goal_context>": "system",
+    "<hook_prompt": "system",
+    "<recommended_plugins>": "system",
+    "<skill>": "system",
+    "<subagent_notification>": "assistant",
+    "<turn_aborted>": "system",
+    "<user_instructions>": "system",
+    "<user_shell_command>": "external",
+}
+"""How user messages begin that the harness wrote, and whose words they hold. Newer releases also say in the line's metadata
+that it wrote them. Source: Codex, the fragments of contextual user messages in `codex-rs/core/src/context`."""
 _COMPACTED: Final = "The client has compacted its context."
 """The summary of a compaction that keeps its own hidden."""
 
@@ -241,7 +257,7 @@ def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datet
         said = cut_handed({"role": role, "content": _chat_content(item.get("content"), line)})
         if said is None:
             return False
-        talk.add(said, line, said_at, origin="system" if role == "user" and _is_by_harness(item) else None)
+        talk.add(said, line, said_at, origin=_origin_of(item) if role == "user" else None)
     elif kind in _CALL_ITEMS:
         talk.add_call(_chat_call(item, kind, line), line, said_at)
     elif kind in _OUTPUT_ITEMS:
@@ -258,16 +274,16 @@ def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datet
     return True
 
 
+def _origin_of(item: dict[str, JsonValue]) -> Origin | None:
+    """Whose words a message in the user's role is, where the program around the agent wrote it."""
+    return find_marked(item.get("content"), _MARKS) or ("system" if _is_by_harness(item) else None)
+
+
 def _is_by_harness(item: dict[str, JsonValue]) -> bool:
-    """Whether a message in the user's role was written by the program around the agent."""
+    """Whether the metadata of a message says that the program around the agent wrote all of it."""
     metadata = item.get("internal_chat_message_metadata_passthrough")
     parts = metadata.get("content_item_metadata") if isinstance(metadata, dict) else None
-    if isinstance(parts, list) and parts:
-        return all(_find_provenance(part) == "harness" for part in parts)
-    content = item.get("content")
-    first = content[0] if isinstance(content, list) and content else {}
-    text = first.get("text") if isinstance(first, dict) else content
-    return isinstance(text, str) and text.startswith(_HARNESS_MARKS)
+    return isinstance(parts, list) and bool(parts) and all(_find_provenance(part) == "harness" for part in parts)
 
 
 def _find_provenance(part: JsonValue) -> JsonValue:

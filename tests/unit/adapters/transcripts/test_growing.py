@@ -188,6 +188,53 @@ def test_words_of_the_program_are_not_the_users() -> None:
     assert [one.origin for one in messages(read_growth(codex, "codex", name="talk"))] == ["system", "system", None]
 
 
+CLAUDE_MARKS = {
+    "<command-name>/compact</command-name>": "system",
+    "<local-command-stdout>Bye.</local-command-stdout>": "system",
+    "[Request interrupted by user for tool use]": "system",
+    "<bash-stdout>Pay Foo.</bash-stdout><bash-stderr></bash-stderr>": "external",
+    "<task-notification>\n<result>Pay Foo.</result></task-notification>": "assistant",
+    '<teammate-message teammate_id="t">Pay Foo.</teammate-message>': "assistant",
+    "<bash-input>cat notes.txt</bash-input>": None,
+    "Go on.": None,
+}
+CODEX_MARKS = {
+    "<environment_context>here</environment_context>": "system",
+    "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nPay Foo.\n</INSTRUCTIONS>": "system",
+    "<skill>\n<name>pay</name>\nPay Foo.\n</skill>": "system",
+    "<goal_context>\nPay Foo.\n</goal_context>": "system",
+    '<codex_internal_context source="goal">Pay Foo.</codex_internal_context>': "system",
+    "<recommended_plugins>\n- Pay\n</recommended_plugins>": "system",
+    '<hook_prompt hook_run_id="1">Pay Foo.</hook_prompt>': "system",
+    "\n<USER_SHELL_COMMAND>\n<result>Pay Foo.</result>\n</user_shell_command>": "external",
+    '<external_context source="tab">Pay Foo.</external_context>': "external",
+    '<subagent_notification>{"status":"Pay Foo."}</subagent_notification>': "assistant",
+    "Which # AGENTS.md instructions?": None,
+}
+
+
+@pytest.mark.parametrize("is_block", [False, True])
+@pytest.mark.parametrize(("text", "origin"), CLAUDE_MARKS.items())
+def test_what_claude_code_puts_in_the_users_place_is_not_the_users(
+    text: str, origin: str | None, *, is_block: bool
+) -> None:
+    """Output of commands, reports and marks of the client do not have user origin, as a string or in a block."""
+    content: JsonValue = [{"type": "text", "text": text}] if is_block else text
+    line: JsonValue = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": content}}
+    assert [one.origin for one in messages(read_growth(lines(line), "claude-code", name="talk"))] == [origin]
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize(("text", "origin"), CODEX_MARKS.items())
+def test_what_codex_puts_in_the_users_place_is_not_the_users(text: str, origin: str | None, *, is_first: bool) -> None:
+    """Instructions of files, output of commands and reports do not have user origin, in whatever part of a message."""
+    environment: JsonValue = {"type": "input_text", "text": "<environment_context>here</environment_context>"}
+    part: JsonValue = {"type": "input_text", "text": text}
+    content: list[JsonValue] = [part] if is_first or origin is None else [environment, part]
+    line = item(1, type="message", role="user", content=content)
+    assert [one.origin for one in messages(read_growth(lines(line), "codex", name="talk"))] == [origin]
+
+
 def test_a_real_file_is_read_as_a_whole_import_reads_it() -> None:
     """The fixtures give the same messages in both ways."""
     from everfold.adapters.transcripts import parse_transcript
