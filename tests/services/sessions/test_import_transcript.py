@@ -61,6 +61,36 @@ async def test_stores_nothing_of_a_broken_file(engine: Everfold, broken: list[di
     assert await engine.list_sessions() == []
 
 
+def read_opencode(*messages: dict[str, object]) -> Transcript:
+    """An export of opencode."""
+    document = {"info": {"id": "s"}, "messages": messages}
+    return parse_transcript(json.dumps(document).encode(), name="file")
+
+
+async def test_a_reply_that_was_not_finished_comes_whole_with_the_next_import(engine: Everfold) -> None:
+    """A second export of opencode adds what its last reply and its calls became, where the first was made meanwhile."""
+
+    def reply(time: dict[str, int], *parts: dict[str, object]) -> dict[str, object]:
+        return {"info": {"id": "m2", "role": "assistant", "sessionID": "s", "time": time}, "parts": parts}
+
+    def tool(call_id: str, **state: object) -> dict[str, object]:
+        return {"type": "tool", "callID": call_id, "tool": "bash", "state": {"input": {}, **state}}
+
+    asked = {"info": {"id": "m1", "role": "user", "sessionID": "s"}, "parts": [{"type": "text", "text": "Run both."}]}
+    begun = reply({"created": 1}, {"type": "text", "text": "I run"}, tool("c1", status="running"))
+    done = reply(
+        {"created": 1, "completed": 2},
+        {"type": "text", "text": "I run both."},
+        tool("c1", status="completed", output="passed"),
+        tool("c2", status="completed", output="failed"),
+    )
+    first = (await run(engine, read_opencode(asked, begun)))[-1]
+    second = (await run(engine, read_opencode(asked, done)))[-1]
+    assert (first.session, first.stored_count, second.stored_count) == (second.session, 1, 4)
+    contents = [message.wire["content"] for message in await (await engine.session(id=first.session)).messages(2, 10)]
+    assert contents == ["I run both.", "passed", "failed"]
+
+
 async def test_takes_prompt_and_tools_of_the_envelope(engine: Everfold) -> None:
     """A system prompt and tools beside the messages become the session's own."""
     tools = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}]

@@ -2,7 +2,8 @@
 
 A message has its `info` and its `parts`; the parts of an assistant's message hold its calls and their results too. They
 become OpenAI chat messages: the reply, then a message for each result. Reasoning is kept under `reasoning_content`. Parts
-that describe the work (steps, snapshots, patches) are passed over.
+that describe the work (steps, snapshots, patches) are passed over. An export ends before its last reply where that is not
+completed: what becomes of it is for a later import. Lines hold whole messages.
 
 Whose words: a text that the program wrote is marked `synthetic`; a user message of such texts alone is of the origin
 `system`. The message with the mark `summary` stands for what opencode's compaction took out of its window: an injection.
@@ -10,7 +11,8 @@ Whose words: a text that the program wrote is marked `synthetic`; a user message
 Source: opencode, its SDK's types `Message` and `Part`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from everfold.adapters.transcripts.chat import find_time
@@ -19,11 +21,13 @@ from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import expect_list, expect_object, expect_string, name_of, title_of
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
-from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json, list_objects, read_object
 from everfold.core.primitives.origins import Origin
 
 CLIENT: Final = "opencode"
 """How conversations of this format are named among those of other clients."""
+UNFINISHED: Final = "(unfinished)"
+"""Under what messages are counted that opencode may still be writing."""
 _SEEN: Final = ("data:", "http://", "https://")
 """How the addresses of pictures begin that can be looked at from anywhere."""
 
@@ -69,10 +73,24 @@ def find_unknown(row: Row) -> str | None:
     return None if isinstance(row.value, dict) and "info" in row.value else "(no message)"
 
 
+def count_unfinished(rows: Sequence[Row]) -> Mapping[str, int]:
+    """How many messages are left out, since opencode may still be writing them."""
+    listed = [list_objects(row.value.get("messages")) for row in rows if isinstance(row.value, dict)]
+    return Counter({UNFINISHED: count} if (count := sum(map(_count_unfinished, listed))) else {})
+
+
+def _count_unfinished(messages: Sequence[JsonObject]) -> int:
+    """How many messages there are from the last reply on, where that is not completed."""
+    infos = [read_object(message.get("info")) for message in messages]
+    at = max((at for at, info in enumerate(infos) if info.get("role") == "assistant"), default=None)
+    return 0 if at is None or read_object(infos[at].get("time")).get("completed") else len(messages) - at
+
+
 def _list_messages(rows: Sequence[Row]) -> Iterator[tuple[int, JsonValue]]:
     for row in rows:
         if isinstance(row.value, dict) and "messages" in row.value:
-            yield from row.elements("messages")
+            listed = list(row.elements("messages"))
+            yield from listed[: len(listed) - _count_unfinished([read_object(value) for _, value in listed])]
         else:
             yield row.line, row.value
 

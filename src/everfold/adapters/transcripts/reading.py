@@ -49,7 +49,7 @@ _FORMATS: Final = {
     "coding-agent": _Format(
         matches=coding_agent.matches, read=coding_agent.read, count_unknown=coding_agent.count_unknown
     ),
-    "opencode": _Format(matches=opencode.matches, read=opencode.read),
+    "opencode": _Format(matches=opencode.matches, read=opencode.read, count_unknown=opencode.count_unfinished),
     "responses": _Format(matches=responses_items.matches, read=responses_items.read),
     "anthropic": _Format(matches=anthropic.matches, read=anthropic.read),
     "openai": _Format(matches=openai.matches, read=openai.read),

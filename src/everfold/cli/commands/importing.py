@@ -203,9 +203,7 @@ def _tell(outcome: _Outcome, db: Path | None) -> None:
             ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in outcome.sessions]
         )
     if outcome.skipped:
-        say(
-            f"skipped lines of unknown types: {', '.join(f'{count} {kind}' for kind, count in outcome.skipped.items())}"
-        )
+        say(f"skipped lines: {', '.join(f'{count} {kind}' for kind, count in outcome.skipped.items())}")
     if outcome.other:
         say(f"skipped, no conversation found in: {_name_together([one.name for one in outcome.other])}")
     for one in outcome.broken:
