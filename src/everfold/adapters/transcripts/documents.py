@@ -6,6 +6,7 @@ In a folder, links are not followed.
 
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,6 +14,11 @@ from typing import BinaryIO, Final
 
 from everfold.adapters.transcripts.databases import MAGIC
 from everfold.errors import InvalidInputError, NotFoundError, shorten
+
+try:
+    from lzma import LZMAError as _LzmaError
+except ImportError:  # this Python unpacks nothing that could raise it
+    _LzmaError = zipfile.BadZipFile  # type: ignore[misc, assignment]
 
 STDIN: Final = Path("-")
 MOST_BYTES: Final = 1_000_000_000
@@ -31,6 +37,8 @@ _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".af", ".db", ".sqli
 _LEAST_SUSPECT_BYTES: Final = 10_000_000
 _ZIP: Final = b"PK\x03\x04"
 _CHUNK_BYTES: Final = 1 << 20
+_UNPACKING: Final = (zipfile.BadZipFile, zlib.error, _LzmaError, RuntimeError, EOFError, OSError, ValueError)
+"""What the ways of packing raise for a member that is damaged, or packed as nothing here can unpack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +134,7 @@ def _read_stream(stream: BinaryIO, name: str, start: bytes = b"") -> bytes:
 def _list_archive(file: BinaryIO, name: str) -> Iterator[Document | InvalidInputError]:
     try:
         archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise InvalidInputError(f"{name} is a damaged zip archive: {error}.", path=name) from error
     with archive:
         members = [member for member in archive.infolist() if _may_hold_transcript(member)]
@@ -166,6 +174,6 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, left_b
                         f"{name} unpacks to more than {most_bytes:,} bytes and is not read.", path=name
                     )
                 chunks.append(chunk)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except _UNPACKING as error:
         raise InvalidInputError(f"{name} cannot be unpacked: {error}.", path=name) from error
     return b"".join(chunks)

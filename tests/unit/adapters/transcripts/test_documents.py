@@ -1,6 +1,8 @@
 """Archives, folders and databases are read within bounds, and what they hold is told file by file."""
 
+import io
 import json
+import random
 import sqlite3
 import zipfile
 from collections.abc import Mapping
@@ -93,6 +95,46 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
         read_transcript(tmp_path / "cut.zip")
     with pytest.raises(InvalidInputError, match=r"none\.zip holds no file that ends in"):
         read_transcript(pack(tmp_path / "none.zip", {"a.txt": "x"}))
+
+
+def damage(path: Path, method: int) -> Path:
+    """An archive whose first member is damaged in the middle of its packed bytes, and whose second is whole."""
+    chance = random.Random(1)
+    numbers = json.dumps([chance.random() for _ in range(9_000)])
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("damaged.json", numbers)
+        archive.writestr("chat.json", CHAT)
+    data = bytearray(path.read_bytes())
+    data[300:400] = b"\xff" * 100
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_member_does_not_stop_the_rest(method: int, tmp_path: Path) -> None:
+    """A member that cannot be unpacked, in whatever way it is packed, is refused by name; the others are read."""
+    damaged, chat = read_transcripts(damage(tmp_path / "export.zip", method))
+    assert (tell(damaged), tell(chat)) == ("broken", "openai")
+    assert "damaged.json cannot be unpacked" in str(damaged.error)
+
+
+@pytest.mark.parametrize(("at", "value"), [(6, 99), (8, 0)])
+def test_an_archive_of_another_kind_is_refused(
+    at: int, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of members that needs a later version, or holds a name in no known encoding, is refused from a pipe too."""
+    data = bytearray(pack(tmp_path / "made.zip", {"\u00e4.json": CHAT}).read_bytes())
+    start = data.find(b"PK\x01\x02")
+    if at == 6:
+        data[start + at] = value
+    else:
+        data[start + 46] = 0xFF
+    (tmp_path / "made.zip").write_bytes(data)
+    with pytest.raises(InvalidInputError, match=r"made\.zip"):
+        read_transcript(tmp_path / "made.zip")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(InvalidInputError, match="standard input is a damaged zip archive"):
+        read_transcript(Path("-"))
 
 
 def test_a_folder_is_read_in_order_without_its_links(tmp_path: Path) -> None:
