@@ -43,6 +43,15 @@ def test_standard_input_is_imported(here: Path) -> None:
     assert [one["stored_count"] for one in json.loads(done.stdout)["sessions"]] == [6, 2, 2]
 
 
+def test_standard_input_is_refused_as_a_file_is(here: Path) -> None:
+    """What holds no conversation, and the export of a user, end with an error where they come by a pipe."""
+    command = [sys.executable, "-m", "everfold.cli.main", "import", "-", "--db", "a.db"]
+    for data, told in ((b"{}", b"not a transcript"), (b'{"format": "everfold.user"}', b"import it alone")):
+        done = subprocess.run(command, input=data, capture_output=True, cwd=here, check=False, timeout=120)
+        assert done.returncode == 2
+        assert told in done.stderr.replace(b"\n", b" ")
+
+
 def test_the_hint_names_the_database(run: Run, here: Path) -> None:
     """The command that shows what was imported opens the database that holds it."""
     (here / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')

@@ -21,6 +21,7 @@ except ImportError:  # this Python unpacks nothing that could raise it
     _LzmaError = zipfile.BadZipFile  # type: ignore[misc, assignment]
 
 STDIN: Final = Path("-")
+STDIN_NAME: Final = "standard input"
 MOST_BYTES: Final = 1_000_000_000
 """The largest document, unpacked. It is read into memory, where JSON takes several times as much. Source: own choice."""
 
@@ -64,7 +65,9 @@ def list_documents(path: Path) -> Iterator[Document | InvalidInputError]:
         InvalidInputError: It cannot be read at all, or is larger than what is read.
     """
     if path == STDIN:
-        yield from _open_bytes(_read_stream(sys.stdin.buffer, "standard input"), "standard input", "stdin")
+        if sys.stdin is None:
+            raise InvalidInputError(f"{STDIN_NAME} is closed; give the path of a file or a folder.", path=str(path))
+        yield from _open_bytes(_read_stream(sys.stdin.buffer, STDIN_NAME), STDIN_NAME, "stdin")
         return
     if path.is_dir():
         yield from _list_folder(path)

@@ -26,7 +26,8 @@ from everfold.adapters.transcripts.documents import Document, list_documents
 from everfold.adapters.transcripts.rows import Row, read_rows
 from everfold.adapters.transcripts.shape import type_name
 from everfold.core.log.transcripts import Conversation, Transcript
-from everfold.core.primitives.json_values import JsonValue
+from everfold.core.portability.documents import FORMAT as USER_EXPORT
+from everfold.core.primitives.json_values import JsonValue, read_object
 from everfold.errors import InvalidInputError
 
 
@@ -172,6 +173,11 @@ def _read_as(rows: Sequence[Row], name: str, format_name: str | None) -> Transcr
 def _find_format(rows: Sequence[Row]) -> str:
     if not rows:
         raise InvalidInputError("line 1: there is no message in it", line=1, format=_EMPTY)
+    if read_object(rows[0].value).get("format") == USER_EXPORT:
+        raise InvalidInputError(
+            f"line {rows[0].line}: this is the export of a user; import it alone, from a file: `everfold import FILE`",
+            line=rows[0].line,
+        )
     for name, known in _FORMATS.items():
         if known.matches(rows):
             return name

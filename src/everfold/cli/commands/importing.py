@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from everfold.adapters.transcripts import Found, read_transcripts
+from everfold.adapters.transcripts.documents import STDIN_NAME
 from everfold.cli.opening.engine import ask_engine, open_engine, run_async
 from everfold.cli.opening.options import Agent, Db, Format, Json, Limit, User, told_of
 from everfold.cli.opening.user_document import find_user_document
@@ -112,7 +113,7 @@ def _import_all(
     """Store every file that can be read. A single file that cannot be read is refused before a store is opened."""
     found = _read_all(files, format_name)
     first = next(found)
-    is_single = len(files) == 1 and files[0].is_file() and first.name == str(files[0])
+    is_single = len(files) == 1 and first.name in {str(files[0]), STDIN_NAME}
     if first.error is not None and is_single:
         raise first.error
 

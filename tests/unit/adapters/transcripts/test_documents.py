@@ -137,6 +137,21 @@ def test_an_archive_of_another_kind_is_refused(
         read_transcript(Path("-"))
 
 
+def test_a_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was started without a standard input is told so."""
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InvalidInputError, match="standard input is closed"):
+        read_transcript(Path("-"))
+
+
+def test_the_export_of_a_user_is_no_other_file(tmp_path: Path) -> None:
+    """An export of a user among transcripts is refused with how to import it, and the others are read."""
+    export = '{"format": "everfold.user", "version": 3}'
+    user, chat = read_transcripts(pack(tmp_path / "all.zip", {"ada.json": export, "chat.json": CHAT}))
+    assert (tell(user), tell(chat)) == ("broken", "openai")
+    assert "import it alone" in str(user.error)
+
+
 def test_a_folder_is_read_in_order_without_its_links(tmp_path: Path) -> None:
     """The transcripts of a folder and its subfolders are read in the order of their paths; links are not followed."""
     outside = tmp_path / "outside.json"
