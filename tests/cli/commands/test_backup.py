@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -84,6 +85,48 @@ def test_a_database_in_use_is_not_replaced(here: Path) -> None:
     asyncio.run(act())
     assert not list(here.glob("*.before-restore-*"))
     assert not list(here.glob(".*.new*"))
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 100), (8192, 40000), (50000, None)])
+def test_a_damaged_database_is_replaced(run: Run, here: Path, start: int, end: int | None) -> None:
+    """A restore replaces a database of which the header, pages or the end are lost, and keeps it beside."""
+    (here / "talk.json").write_text(TALK)
+    run("import", "talk.json", "--db", "a.db")
+    run("backup", "b.db", "--db", "a.db")
+    data = (here / "a.db").read_bytes()
+    (here / "a.db").write_bytes(data[:start] + (b"" if end is None else b"\xff" * (end - start) + data[end:]))
+    damaged = (here / "a.db").read_bytes()
+    told = json.loads(run("restore", "b.db", "--db", "a.db", "--json").stdout)
+    assert (here / told["replaced"]).read_bytes() == damaged
+    run("verify", "--db", "a.db")
+
+
+def leave_log(path: Path) -> None:
+    """Put beside a database the log that a killed process leaves there."""
+    log = path.with_name(f"{path.name}-wal")
+    with closing(apsw.Connection(str(path))) as writer:
+        writer.execute("CREATE TABLE later (text TEXT)")
+        writer.executemany("INSERT INTO later VALUES (?)", [("x" * 5000,)] * 50)
+        content = log.read_bytes()
+    log.write_bytes(content)
+
+
+def test_a_log_of_a_moved_database_is_not_played_into_a_restored_one(run: Run, here: Path) -> None:
+    """Where a database was moved away without its log, a restore moves the log out of the way, and a backup is refused."""
+    (here / "talk.json").write_text(TALK)
+    run("import", "talk.json", "--db", "a.db")
+    run("backup", "b.db", "--db", "a.db")
+    leave_log(here / "a.db")
+    (here / "a.db").rename(here / "moved.db")
+    with pytest.raises(ConflictError, match=r"a\.db-wal exists; name a new file"):
+        back_up(here / "b.db", here / "a.db", ignore)
+    log = (here / "a.db-wal").read_bytes()
+    assert restore(here / "b.db", here / "a.db", ignore) is None
+    assert (here / "a.db.before-restore-1-wal").read_bytes() == log
+    with closing(apsw.Connection(str(here / "a.db"))) as restored:
+        assert restored.execute("PRAGMA integrity_check").get == "ok"
+        assert not restored.execute("SELECT 1 FROM sqlite_schema WHERE name = 'later'").get
+    run("verify", "--db", "a.db")
 
 
 def test_what_is_no_backup_is_refused(run: Run, here: Path) -> None:

@@ -1,7 +1,10 @@
 """Back a database file up while it is in use, and put a backup in the place of one that is not.
 
 A backup is one state: it is read within one transaction, so writers go on and what they commit meanwhile is not in it. It is
-written beside its target, checked, and moved there in one step.
+written beside its target, checked, and moved there in one step. No log may stand beside its new name: SQLite would play the
+log of an earlier database into it.
+
+Source: SQLite's documentation, "How To Corrupt An SQLite Database File", of logs and their files.
 """
 
 import shutil
@@ -23,7 +26,7 @@ Advance = Callable[[int, int], None]
 """Told how many pages are copied, and how many there are."""
 
 _PAGES: Final = 2_000
-_BESIDE: Final = ("-wal", "-shm")
+_BESIDE: Final = ("-wal", "-shm", "-journal")
 _TABLE: Final = "migrations"
 """What every database of ours has."""
 
@@ -33,13 +36,13 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
 
     Raises:
         NotFoundError: there is no such database.
-        ConflictError: the target exists.
+        ConflictError: the target exists, or a log of an earlier database at its place.
         CorruptStoreError: the source is no database of ours, or the copy is damaged.
         StoreUnavailableError: it cannot be read, or the copy cannot be written.
     """
     _require_ours(source)
-    if target.exists():
-        raise ConflictError(f"{target} exists; name a new file for the backup.", path=str(target))
+    if standing := _list_standing(target):
+        raise ConflictError(f"{standing[0]} exists; name a new file for the backup.", path=str(standing[0]))
     draft = target.with_name(f".{target.name}.new")
     with _discarding(draft):
         write_private(draft, "")
@@ -52,6 +55,8 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
 
 def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
     """Put a copy of a backup in the place of a database that is not in use; gives where that one is now, None for none.
+
+    A damaged database is replaced too, and logs that stand at its place without it are moved out of the way.
 
     Raises:
         NotFoundError: there is no such backup.
@@ -66,7 +71,7 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
         write_private(draft, "")
         with _translated(backup):
             _copy(backup, draft, advance)
-        replaced = _set_aside(target) if target.exists() else None
+        replaced = _set_aside(target)
         draft.replace(target)
     return replaced
 
@@ -105,25 +110,38 @@ def _require_whole(path: Path) -> None:
         raise CorruptStoreError(f"{path} is damaged: {found}. It was not used.", path=str(path))
 
 
-def _set_aside(path: Path) -> Path:
-    """Move a database that no process has open, with what stands beside it, to a free name."""
-    with _translated(path), closing(apsw.Connection(str(path))) as connection:
+def _set_aside(path: Path) -> Path | None:
+    """Move a database that no process has open, and its logs, to a free name; None where there are only logs, or nothing."""
+    has_database = path.exists()
+    if has_database:
+        _require_unused(path)
+    number = 1
+    while _list_standing(aside := path.with_name(f"{path.name}.before-restore-{number}")):
+        number += 1
+    for standing in _list_standing(path):
+        shutil.move(standing, aside.with_name(aside.name + standing.name.removeprefix(path.name)))
+    return aside if has_database else None
+
+
+def _require_unused(path: Path) -> None:
+    """Refuse a database that a process has open, and write back the log of one that is whole."""
+    with _translated(path), suppress(apsw.NotADBError, apsw.CorruptError):
         try:
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            connection.execute("BEGIN EXCLUSIVE")
-            connection.execute("COMMIT")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with closing(apsw.Connection(str(path))) as connection:
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                connection.execute("BEGIN EXCLUSIVE")
+                connection.execute("COMMIT")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except apsw.BusyError as error:
             raise ConflictError(
                 f"{path} is open in another process; stop it, or restore into a new file.", path=str(path)
             ) from error
-    number = 1
-    while (aside := path.with_name(f"{path.name}.before-restore-{number}")).exists():
-        number += 1
-    shutil.move(path, aside)
-    for suffix in _BESIDE:
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-    return aside
+
+
+def _list_standing(path: Path) -> list[Path]:
+    """The database at a place and its logs, as far as they are there."""
+    places = [path.with_name(path.name + suffix) for suffix in ("", *_BESIDE)]
+    return [place for place in places if place.exists()]
 
 
 @contextmanager
