@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 import everfold
 from everfold.adapters.sqlite import backup as backing
 from everfold.adapters.sqlite.backup import back_up, restore
-from everfold.errors import ConflictError, CorruptStoreError
+from everfold.errors import ConflictError, CorruptStoreError, StoreUnavailableError
 from everfold.testing.kit.builders import talk
 
 TALK = '[{"role": "user", "content": "Where is the key?"}, {"role": "assistant", "content": "In the boathouse."}]'
@@ -67,6 +67,72 @@ def test_a_backup_of_a_database_in_use_is_one_state(here: Path, monkeypatch: pyt
     assert last_seq == 80
     copy = apsw.Connection(str(here / "b.db"))
     assert copy.execute("SELECT count(*) FROM others").get == 0
+
+
+def make_ours(path: Path) -> None:
+    """A database with an index that is larger than a few pages."""
+    with closing(apsw.Connection(str(path))) as writer:
+        writer.execute("PRAGMA journal_mode = WAL").get  # noqa: B018 - as the store has it
+        writer.execute(
+            "CREATE TABLE migrations (name TEXT); CREATE TABLE numbers (key INTEGER PRIMARY KEY, value TEXT)"
+        )
+        writer.execute("CREATE INDEX by_value ON numbers (value)")
+        writer.executemany("INSERT INTO numbers VALUES (?, ?)", ((key, f"{key:0100}") for key in range(2_000)))
+
+
+def write_once(path: Path, writes: list[str]) -> backing.Advance:
+    """Has another process open, write and close the database when some pages are copied."""
+
+    def advance(_done: int, _total: int) -> None:
+        if writes:
+            with closing(apsw.Connection(str(path))) as writer:
+                writer.execute("UPDATE numbers SET value = ? || substr(value, 2)", (writes.pop(),))
+
+    return advance
+
+
+def read_first(path: Path) -> set[str]:
+    """The first characters of all values, where the copy is whole."""
+    with closing(apsw.Connection(str(path))) as copied:
+        assert copied.execute("PRAGMA integrity_check").get == "ok"
+        return {str(row[0]) for row in copied.execute("SELECT DISTINCT substr(value, 1, 1) FROM numbers")}
+
+
+def test_a_backup_is_one_state_where_the_database_is_opened_meanwhile(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup that begins while no process has the database open holds the state before what is written meanwhile."""
+    monkeypatch.setattr(backing, "_PAGES", 5)
+    make_ours(here / "a.db")
+    back_up(here / "a.db", here / "b.db", write_once(here / "a.db", ["x"]))
+    assert read_first(here / "b.db") == {"0"}
+    assert sorted(path.name for path in here.iterdir()) == ["a.db", "b.db"]
+
+
+def test_a_file_that_cannot_be_locked_is_copied_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup of a database in a folder that it may not write to is copied anew after each write, and refused in the end."""
+    monkeypatch.setattr(backing, "_PAGES", 5)
+    monkeypatch.setattr(backing, "_can_be_locked", lambda _: False)
+    make_ours(here / "a.db")
+    back_up(here / "a.db", here / "b.db", write_once(here / "a.db", ["x"]))
+    assert read_first(here / "b.db") == {"x"}
+    with pytest.raises(StoreUnavailableError, match="stop its writers"):
+        back_up(here / "a.db", here / "c.db", write_once(here / "a.db", ["y"] * 1_000))
+    assert sorted(path.name for path in here.iterdir()) == ["a.db", "b.db"]
+
+
+def test_a_backup_with_a_damaged_index_is_refused(here: Path) -> None:
+    """An index that does not agree with its table is found in a copy, though each page of it is well formed."""
+    make_ours(here / "a.db")
+    with closing(apsw.Connection(str(here / "a.db"))) as writer:
+        index = writer.execute("SELECT * FROM sqlite_schema WHERE name = 'by_value'").fetchall()[0]
+        writer.execute("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'by_value'")
+    with closing(apsw.Connection(str(here / "a.db"))) as writer:
+        writer.execute("UPDATE numbers SET value = 'lost' WHERE key = 7; PRAGMA writable_schema = ON")
+        writer.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", index)
+    with pytest.raises(CorruptStoreError, match="damaged"):
+        back_up(here / "a.db", here / "b.db", ignore)
+    assert not (here / "b.db").exists()
 
 
 def test_a_database_in_use_is_not_replaced(here: Path) -> None:

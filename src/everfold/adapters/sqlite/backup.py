@@ -4,9 +4,11 @@ A backup is one state: it is read within one transaction, so writers go on and w
 written beside its target, checked, and moved there in one step. No log may stand beside its new name: SQLite would play the
 log of an earlier database into it.
 
-Source: SQLite's documentation, "How To Corrupt An SQLite Database File", of logs and their files.
+Source: SQLite's documentation, "How To Corrupt An SQLite Database File", of logs and their files; "URI Filenames", of
+`immutable`, which takes no locks.
 """
 
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import closing, contextmanager, suppress
@@ -16,6 +18,7 @@ from urllib.parse import quote
 
 import apsw
 
+from everfold.adapters.sqlite.connection import BUSY_TIMEOUT_MS
 from everfold.adapters.system.private_files import write_private
 from everfold.errors import ConflictError, CorruptStoreError, InvalidInputError, NotFoundError, StoreUnavailableError
 
@@ -26,6 +29,8 @@ Advance = Callable[[int, int], None]
 """Told how many pages are copied, and how many there are."""
 
 _PAGES: Final = 2_000
+_TRIES_COUNT: Final = 3
+"""How often a file that cannot be locked is copied before it is reported as in use. Source: own choice."""
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 _TABLE: Final = "migrations"
 """What every database of ours has."""
@@ -46,9 +51,7 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
     draft = target.with_name(f".{target.name}.new")
     with _discarding(draft):
         write_private(draft, "")
-        with _translated(source):
-            _copy(source, draft, advance)
-        _require_whole(draft)
+        _copy(source, draft, advance)
         draft.replace(target)
     return target.stat().st_size
 
@@ -65,19 +68,33 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
         StoreUnavailableError: a file cannot be read or written.
     """
     _require_ours(backup)
-    _require_whole(backup)
     draft = target.with_name(f".{target.name}.new")
     with _discarding(draft):
         write_private(draft, "")
-        with _translated(backup):
-            _copy(backup, draft, advance)
+        _copy(backup, draft, advance)
         replaced = _set_aside(target)
         draft.replace(target)
     return replaced
 
 
-def _copy(source: Path, target: Path, advance: Advance) -> None:
-    with closing(_open(source)) as old, closing(apsw.Connection(str(target))) as new:
+def _copy(source: Path, draft: Path, advance: Advance) -> None:
+    """Copy one state of a database, and check the copy."""
+    for _ in range(_TRIES_COUNT):
+        before = _read_version(source)
+        with _translated(source):
+            is_locked = _copy_pages(source, draft, advance)
+        if is_locked or _read_version(source) == before:
+            return _require_whole(draft, source)
+    raise StoreUnavailableError(
+        f"{source} was written during every copy, and cannot be locked here; stop its writers, and try again.",
+        path=str(source),
+    )
+
+
+def _copy_pages(source: Path, target: Path, advance: Advance) -> bool:
+    """Copy every page; whether no other process could write meanwhile into what was read."""
+    is_locked = _can_be_locked(source)
+    with closing(_open(source, is_locked=is_locked)) as old, closing(apsw.Connection(str(target))) as new:
         old.execute("BEGIN")
         old.execute(f"SELECT 1 FROM {_TABLE} LIMIT 1").get  # noqa: B018, S608 - the state that is copied begins here
         with new.backup("main", old, "main") as copying:
@@ -85,29 +102,55 @@ def _copy(source: Path, target: Path, advance: Advance) -> None:
                 copying.step(_PAGES)
                 advance(copying.page_count - copying.remaining, copying.page_count)
         old.execute("COMMIT")
+    return is_locked
 
 
-def _open(path: Path) -> apsw.Connection:
-    """A connection that only reads. A file without a write-ahead log beside it is in no use, and nothing is made beside it."""
-    is_still = not path.with_name(f"{path.name}-wal").exists()
-    place = f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if is_still else ''}"
-    return apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+def _can_be_locked(path: Path) -> bool:
+    """SQLite locks a file through a log and an index beside it: they are there, or can be made."""
+    return _find_log(path).exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def _open(path: Path, *, is_locked: bool) -> apsw.Connection:
+    """A connection to read from, with locks or without. None leaves a file beside the database that was not there before.
+
+    Where there is no log, the one that SQLite makes is only removed by a connection that may write.
+    """
+    way = "ro&immutable=1" if not is_locked else "ro" if _find_log(path).exists() else "rw"
+    place = f"file:{quote(str(path.absolute()))}?mode={way}"
+    connection = apsw.Connection(place, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    return connection
+
+
+def _read_version(path: Path) -> tuple[int | bool, ...]:
+    """What differs after another process has written a database.
+
+    The file is not opened for it: closing it would drop the locks of this process. Its change counter would tell no more,
+    since a database with a log need not count its changes. Source: SQLite's documentation of the file format.
+    """
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size, _find_log(path).exists()
+
+
+def _find_log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
 
 
 def _require_ours(path: Path) -> None:
     if not path.is_file():
         raise NotFoundError(f"There is no file {path}; name a database.", path=str(path))
-    with _translated(path), closing(_open(path)) as connection:
+    with _translated(path), closing(_open(path, is_locked=_can_be_locked(path))) as connection:
         found = connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (_TABLE,)).get
     if not found:
         raise CorruptStoreError(f"{path} is not an Everfold database; name another file.", path=str(path))
 
 
-def _require_whole(path: Path) -> None:
-    with _translated(path), closing(_open(path)) as connection:
-        found = connection.execute("PRAGMA quick_check(1)").get
+def _require_whole(draft: Path, source: Path) -> None:
+    """Refuse a copy whose pages, rows or indexes do not agree."""
+    with _translated(source), closing(apsw.Connection(str(draft))) as connection:
+        found = connection.execute("PRAGMA integrity_check(1)").get
     if found != "ok":
-        raise CorruptStoreError(f"{path} is damaged: {found}. It was not used.", path=str(path))
+        raise CorruptStoreError(f"{source} is damaged: {found}. It was not used.", path=str(source))
 
 
 def _set_aside(path: Path) -> Path | None:
