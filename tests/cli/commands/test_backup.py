@@ -214,6 +214,16 @@ def test_what_is_no_backup_is_refused(run: Run, here: Path) -> None:
     assert (here / "a.db").read_bytes() == before
 
 
+def test_commands_in_hints_can_be_run(run: Run, here: Path) -> None:
+    """A command that a hint names has a path with spaces in quotes, so that a shell takes it as one word."""
+    (here / "talk.json").write_text(TALK)
+    run("import", "talk.json", "--db", "a.db")
+    assert "everfold verify --db 'b c.db'" in run("backup", "b c.db", "--db", "a.db").stderr.replace("\n", " ")
+    assert "everfold verify --db 'd e.db'" in run("restore", "b c.db", "--db", "d e.db").stderr.replace("\n", " ")
+    told = run("store", "copy", "sqlite:///a.db", "sqlite:///f g.db").stderr.replace("\n", " ")
+    assert "EVERFOLD_STORE__URL='sqlite:///f g.db' everfold verify" in told
+
+
 def test_a_store_without_a_file_is_not_backed_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """With PostgreSQL the error names the database's own tools, and hides its password."""
     monkeypatch.setenv("EVERFOLD_STORE__URL", "postgresql://ada:secret@db.example/everfold")

@@ -1,5 +1,6 @@
 """`everfold backup`: a copy of the database, also while it is in use."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,4 +36,4 @@ def run(
     if as_json:
         print_json({"database": str(source), "backup": str(target), "bytes": size})
     else:
-        say(f"{target}: {size:,} bytes; `everfold verify --db {target}` checks every session in it")
+        say(f"{target}: {size:,} bytes; `everfold verify --db {shlex.quote(str(target))}` checks every session in it")

@@ -1,5 +1,6 @@
 """`everfold restore`: a backup in the place of the database."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +38,6 @@ def run(
             {"database": str(target), "backup": str(backup), "replaced": None if replaced is None else str(replaced)}
         )
         return
-    say(f"{target} was restored; `everfold verify --db {target}` checks it")
+    say(f"{target} was restored; `everfold verify --db {shlex.quote(str(target))}` checks it")
     if replaced is not None:
         say(f"the replaced database is {replaced}")

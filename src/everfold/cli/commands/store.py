@@ -1,5 +1,6 @@
 """`everfold store`: what is done with a whole store."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -68,7 +69,9 @@ def copy(
         return
     shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
     say(f"copied {shown or 'nothing that was not there'}")
-    say(f"`EVERFOLD_STORE__URL={hide_in_addresses(target)} everfold verify` checks every session of the copy")
+    say(
+        f"`EVERFOLD_STORE__URL={shlex.quote(hide_in_addresses(target))} everfold verify` checks every session of the copy"
+    )
 
 
 def _require_source(source: str, target: str) -> None:
