@@ -157,6 +157,47 @@ async def test_tells_progress_batch_by_batch(engine: Everfold) -> None:
     assert (await session.verify()).is_sound
 
 
+def read_log(messages_count: int) -> Transcript:
+    """A coding agent's log: its client has an id for the conversation, and for each line."""
+    transcript = read([entry.wire for entry in chat_log(1, messages_count=messages_count)])
+    [conversation] = transcript.conversations
+    lines = [replace(message, labels=(f"line {at}",)) for at, message in enumerate(conversation.messages)]
+    return replace(transcript, conversations=(replace(conversation, key="agent:1", messages=tuple(lines)),))
+
+
+async def require_once(engine: Everfold, transcript: Transcript) -> None:
+    """The store has one session, the current one, and in it every message of the transcript once."""
+    [record] = await engine.list_sessions()
+    session = await engine.session()
+    assert session.id == record.id
+    wires = [message.wire for message in transcript.conversations[0].messages]
+    assert [message.wire for message in await session.messages(1, len(wires) + 1)] == wires
+    assert (await session.verify()).is_sound
+
+
+@pytest.mark.parametrize("batches_count", [1, 2])
+async def test_an_import_that_ended_early_is_completed(engine: Everfold, batches_count: int) -> None:
+    """A log whose import ended after any of its batches, the last one too, is in one session after another import."""
+    transcript = read_log(BATCH_COUNT + 40)
+    imports = aiter(engine.import_transcript(transcript))
+    for _ in range(batches_count):
+        await anext(imports)
+    await imports.aclose()  # type: ignore[attr-defined]
+    await run(engine, transcript)
+    await require_once(engine, transcript)
+
+
+async def test_a_log_that_is_imported_twice_at_once_is_stored_once(engine: Everfold) -> None:
+    """Where a second import of a log overtakes the first one, both end, and each message is stored once."""
+    transcript = read_log(BATCH_COUNT + 40)
+    first = aiter(engine.import_transcript(transcript))
+    await anext(first)
+    await run(engine, transcript)
+    steps = [step async for step in first]
+    assert steps[-1].stored_count == steps[-1].messages_count == BATCH_COUNT + 40
+    await require_once(engine, transcript)
+
+
 async def test_takes_real_files(engine: Everfold, real_data: Path) -> None:
     """Every real conversation is stored whole, and its log verifies."""
     for transcript in (read_transcript(real_data / "coding-dev.json"), read_transcript(real_data / "locomo-dev.json")):

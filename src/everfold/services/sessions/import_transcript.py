@@ -4,8 +4,8 @@ Theory of operation. Everything that can refuse a file is decided before the fir
 conversation is planned in memory from an empty log. Only then are the plans written, some hundred messages at a time. What
 may stop it then is the store alone; what it leaves then are sessions that are not current.
 
-A conversation whose client has an id for it, and for its lines, is known again: what a second file has of it beyond the
-first goes to the end of the session that the first one made.
+A conversation whose client has an id for it, and for its lines, is known again from when its session is there: what a
+second import has beyond the first goes to the end of the session that the first one made, or has half made.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from everfold.core.log.state import UNCALIBRATED, SessionState
 from everfold.core.log.titles import clean_title
 from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage, name_lines
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
-from everfold.errors import InvalidInputError
+from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.services.sessions.append import append_once, read_incoming
 from everfold.services.sessions.live import LiveSession, load_session
@@ -136,24 +136,18 @@ async def import_transcript(
     for conversation in placed:
         known = await _find_known(store, conversation, user_id, agent_id)
         if known is not None and known.session_id is not None:
-            yield await _add_rest(store, opener, conversation, known.session_id, stream)
-            continue
-        # It cannot be found before it is whole, so no other writer can change it meanwhile.
-        live = await opener.add(user_id, agent_id, "", conversation.settings, is_hidden=True, title=conversation.title)
-        first_id = first_id or live.record.id
-        for plan in conversation.plans:
-            await store.append(live.record.id, plan, expected_revision=plan.state.revision - 1)
-            if plan is conversation.plans[-1]:
-                last_seq = plan.state.last_seq
-                tell_appended(stream, live.record.id, last_seq=last_seq, count=last_seq)
-            yield Imported(
-                name=conversation.name,
-                session=live.record.id,
-                stored_count=plan.state.last_seq,
-                messages_count=conversation.plans[-1].state.last_seq,
+            live = await load_session(store, await store.get_session(known.session_id))
+            yield await _add_rest(store, opener, conversation, live, stream)
+        else:
+            live = await opener.add(
+                user_id, agent_id, "", conversation.settings, is_hidden=True, title=conversation.title
             )
-        if known is not None:
-            await store.keep_followed(replace(known, session_id=live.record.id))
+            if known is not None:
+                await store.keep_followed(replace(known, session_id=live.record.id))
+            async for step in _write(store, opener, conversation, live, stream):
+                yield step
+        if not live.record.session_key:
+            first_id = first_id or live.record.id
     if first_id is not None and await store.find_current_session(user_id, agent_id) is None:
         await store.make_current(first_id)
 
@@ -169,11 +163,29 @@ async def _find_known(
     return found or FollowedTranscript(user_id=user_id, agent_id=agent_id, name=name, session_id=None)
 
 
-async def _add_rest(
-    store: Store, opener: Opener, conversation: _Placed, session_id: SessionId, stream: Stream
-) -> Imported:
+async def _write(
+    store: Store, opener: Opener, conversation: _Placed, live: LiveSession, stream: Stream
+) -> AsyncIterator[Imported]:
+    """Store a conversation in a new session; what another import of it was first to store is not stored again."""
+    session_id, count = live.record.id, conversation.plans[-1].state.last_seq
+    for plan in conversation.plans:
+        try:
+            await store.append(session_id, plan, expected_revision=plan.state.revision - 1)
+        except ConflictError:
+            if conversation.key is None:
+                raise
+            await live.reload(store)
+            yield await _add_rest(store, opener, conversation, live, stream)
+            return
+        stored_count = plan.state.last_seq
+        if stored_count == count:
+            tell_appended(stream, session_id, last_seq=count, count=count)
+        yield Imported(name=conversation.name, session=session_id, stored_count=stored_count, messages_count=count)
+
+
+async def _add_rest(store: Store, opener: Opener, conversation: _Placed, live: LiveSession, stream: Stream) -> Imported:
     """Append what a session does not have of a conversation yet, and give it the title that it lacks."""
-    live = await load_session(store, await store.get_session(session_id))
+    session_id = live.record.id
     await opener.add_title(live, conversation.title)
     now = opener.clock.now()
     new = await leave_out_stored(store, live, conversation.messages, now=now)
