@@ -1,6 +1,7 @@
 """Connecting puts Everfold into a client's files, and disconnecting leaves them as they were, byte for byte."""
 
 import json
+import re
 import stat
 import subprocess
 import tomllib
@@ -110,6 +111,90 @@ def test_a_file_that_cannot_be_read_stops_everything(home: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"\.claude\.json: the file is not valid JSON"):
         connect_one("claude-code", home)
     assert (home / ".claude" / "settings.json").read_bytes() == before[home / ".claude" / "settings.json"]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_kill_between_two_writes_leaves_what_disconnect_takes_out(
+    home: Path, client: str, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
+) -> None:
+    """After a kill before any file is put in place, disconnecting gives back every byte, and connecting works again."""
+    before = {} if is_new else write_files(home, client)
+    whole, replace = connect_one(client, home), Path.replace
+    disconnect(client)
+
+    def connect_until(count: int) -> None:
+        left = iter(range(count))
+
+        def place(path: Path, target: Path) -> Path:
+            if next(left, None) is None:
+                raise Killed
+            return replace(path, target)
+
+        monkeypatch.setattr(Path, "replace", place)
+        try:
+            connect_one(client, home)
+        finally:
+            monkeypatch.setattr(Path, "replace", replace)
+
+    for count in range(len(whole.files) + 2):
+        with pytest.raises(Killed):
+            connect_until(count)
+        if count:
+            disconnect(client)
+            assert read_files(home) == before
+    with pytest.raises(Killed):
+        connect_until(len(whole.files) + 1)
+    assert connect_one(client, home) == whole
+    disconnect(client)
+    assert read_files(home) == before
+
+
+def test_a_cut_record_of_changes_is_named(home: Path) -> None:
+    """Where the record of what was changed is cut, connecting and disconnecting say which file it is, and what to do."""
+    connect_one("codex", home)
+    record = find_path("codex").with_suffix(".changes.json")
+    for content in (record.read_bytes()[:-40], b"\xff", b'[{"file": "x"}]', b"3"):
+        record.write_bytes(content)
+        for act in (lambda: connect_one("codex", home), lambda: disconnect("codex")):
+            with pytest.raises(InvalidInputError, match=r"codex\.changes\.json is no record of changes; delete it"):
+                act()
+
+
+@pytest.mark.parametrize("place", [".claude/settings.json/x", ".claude", ".local/state", "store"])
+def test_a_path_that_cannot_be_used_is_named(home: Path, place: str) -> None:
+    """A folder in the place of a file, or a file in that of a folder, is named, and nothing of the client is changed."""
+    wrong = home / place
+    wrong.parent.mkdir(parents=True, exist_ok=True)
+    wrong.write_text("{}")
+    before = read_files(home)
+    named = wrong.parent if wrong.name == "x" else wrong
+    with pytest.raises(InvalidInputError, match=f"{re.escape(str(named))}.* cannot be .*try again"):
+        connect_one("claude-code", home)
+    assert read_files(home) == before
+    with pytest.raises(NotFoundError, match="not connected"):
+        disconnect("claude-code")
+
+
+def test_a_file_that_cannot_be_written_changes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one of the files, or the connection, cannot be written, the others are as they were before."""
+    before, replace = write_files(home, "claude-code"), Path.replace
+    for name in (".claude.json", "claude-code.json"):
+
+        def refuse(path: Path, target: Path, name: str = name) -> Path:
+            if target.name == name:
+                raise PermissionError(13, "Permission denied")
+            return replace(path, target)
+
+        monkeypatch.setattr(Path, "replace", refuse)
+        with pytest.raises(InvalidInputError, match=rf"{re.escape(name)} cannot be written: Permission denied"):
+            connect_one("claude-code", home)
+        assert read_files(home) == before
+        assert not find_path("claude-code").exists()
 
 
 def test_a_link_and_the_rights_of_a_file_stay(home: Path) -> None:

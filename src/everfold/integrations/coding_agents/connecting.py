@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from everfold.errors import NotFoundError
+from everfold.errors import InvalidInputError, NotFoundError
 from everfold.integrations.coding_agents.clients import find_client, has_server
 from everfold.integrations.coding_agents.connection import (
     Connection,
@@ -12,9 +12,11 @@ from everfold.integrations.coding_agents.connection import (
     find_socket,
     find_state_folder,
     make_private,
+    naming,
     write_connection,
+    write_whole,
 )
-from everfold.integrations.coding_agents.edits import apply_additions, read_changes, revert_changes, write_changes
+from everfold.integrations.coding_agents.edits import Change, plan_changes, read_changes, revert_changes, write_changes
 
 _SQLITE = "sqlite:///"
 
@@ -63,10 +65,10 @@ def connect(client: str, *, user: str, agent: str | None, url: str, config: Path
     revert_changes(read_changes(_find_changes(client)))
     make_private(find_state_folder())
     if url.startswith(_SQLITE):
-        Path(url.removeprefix(_SQLITE)).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_connection(connection)
-    changes = apply_additions(found.list_additions(connection))
-    write_changes(_find_changes(client), changes)
+        folder = Path(url.removeprefix(_SQLITE)).parent
+        with naming(folder, "made"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    changes = _change(connection, plan_changes(found.list_additions(connection)))
     return Connected(
         client=client,
         title=found.title,
@@ -77,6 +79,20 @@ def connect(client: str, *, user: str, agent: str | None, url: str, config: Path
     )
 
 
+def _change(connection: Connection, planned: list[tuple[Change, bytes]]) -> list[Change]:
+    """Change files, all of them or none. What is changed is noted first, so that it can be taken back after a crash."""
+    changes = [change for change, _ in planned]
+    write_changes(_find_changes(connection.client), changes)
+    try:
+        for change, after in planned:
+            write_whole(Path(change.file), after)
+        write_connection(connection)
+    except InvalidInputError:
+        revert_changes(changes)
+        raise
+    return changes
+
+
 def disconnect(client: str) -> list[str]:
     """Take out of a client's files exactly what was put in, and give the files that were changed. What is stored stays.
 
@@ -85,11 +101,11 @@ def disconnect(client: str) -> list[str]:
         NotFoundError: it is not connected.
     """
     find_client(client)
-    if not find_path(client).exists():
+    if not find_path(client).exists() and not _find_changes(client).exists():
         raise NotFoundError(f"{client} is not connected; `everfold connect {client}` connects it")
     changed = revert_changes(read_changes(_find_changes(client)))
     _find_changes(client).unlink(missing_ok=True)
-    find_path(client).unlink()
+    find_path(client).unlink(missing_ok=True)
     return changed
 
 

@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -68,11 +70,14 @@ def find_path(client: str) -> Path:
 
 
 def write_connection(connection: Connection) -> None:
-    """Keep a connection, for this user alone to read."""
+    """Keep a connection, for this user alone to read.
+
+    Raises:
+        InvalidInputError: it cannot be written.
+    """
     path = find_path(connection.client)
     make_private(path.parent)
-    path.write_text(json.dumps(asdict(connection), indent=2) + "\n", encoding="utf-8")
-    path.chmod(0o600)
+    write_whole(path, f"{json.dumps(asdict(connection), indent=2)}\n".encode())
 
 
 def read_connection(path: Path) -> Connection:
@@ -91,11 +96,48 @@ def make_private(folder: Path) -> None:
     """Make a folder that only this user may look into.
 
     Raises:
-        InvalidInputError: it belongs to another user, or others may write to it.
+        InvalidInputError: it belongs to another user, or others may write to it, or it cannot be made.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    found = folder.stat()
+    with naming(folder, "made"):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = folder.stat()
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise InvalidInputError(
             f"{folder} belongs to another user, or others can write to it; make it writable by you only"
         )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file in one step, where a link leads to, with the rights that it has; a new one is for this user alone.
+
+    Raises:
+        InvalidInputError: it cannot be written.
+    """
+    with naming(path, "written"):
+        path = path.resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o600
+        draft = path.with_name(f".{path.name}.everfold-{os.getpid()}")
+        try:
+            draft.touch(mode=0o600)
+            draft.write_bytes(content)
+            draft.chmod(mode)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path, done: str) -> Iterator[None]:
+    """Have a failure of the system name the path, what could not be done to it, and what to do.
+
+    Raises:
+        InvalidInputError: the system refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInputError(
+            f"{path} cannot be {done}: {error.strerror}; check the path and its permissions, and try again",
+            path=str(path),
+        ) from error

@@ -8,16 +8,15 @@ whole, and is put back if nothing else changed it.
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import InvalidInputError
 from everfold.integrations.coding_agents import json_edits, toml_edits
-from everfold.integrations.coding_agents.connection import make_private
+from everfold.integrations.coding_agents.connection import make_private, naming, write_whole
 
 Form = Literal["json", "toml", "text"]
 
@@ -59,17 +58,14 @@ class Change:
     before: str | None = None
 
 
-def apply_additions(additions: Sequence[Addition]) -> list[Change]:
-    """Put additions into their files, all of them or none.
+def plan_changes(additions: Sequence[Addition]) -> list[tuple[Change, bytes]]:
+    """What becomes of each file that gets additions. Nothing is written.
 
     Raises:
-        InvalidInputError: a file is not of its form, or holds another value at the place of an addition.
+        InvalidInputError: a file cannot be read, is not of its form, or holds another value at the place of an addition.
     """
     files = dict.fromkeys((one.file, one.form) for one in additions)
-    planned = [_plan(file, form, [one for one in additions if one.file == file]) for file, form in files]
-    for change, after in planned:
-        _write(Path(change.file), after)
-    return [change for change, _ in planned]
+    return [_plan(file, form, [one for one in additions if one.file == file]) for file, form in files]
 
 
 def _plan(file: str, form: Form, additions: Sequence[Addition]) -> tuple[Change, bytes]:
@@ -97,7 +93,11 @@ def _plan(file: str, form: Form, additions: Sequence[Addition]) -> tuple[Change,
 
 
 def revert_changes(changes: Sequence[Change]) -> list[str]:
-    """Take out of each file what was put in, and give the files that were changed."""
+    """Take out of each file what was put in, and give the files that were changed. What was not put in is passed over.
+
+    Raises:
+        InvalidInputError: a file cannot be read or written, or is no longer of its form.
+    """
     changed: list[str] = []
     for change in changes:
         path = Path(change.file)
@@ -106,9 +106,10 @@ def revert_changes(changes: Sequence[Change]) -> list[str]:
         if found is None or after == found:
             continue
         if after is None:
-            path.unlink()
+            with naming(path, "removed"):
+                path.unlink()
         else:
-            _write(path, after)
+            write_whole(path, after)
         changed.append(change.file)
     return changed
 
@@ -184,42 +185,39 @@ _EDITS: dict[Form, _Edits] = {
 
 
 def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file in one step, where a link leads to, with the rights that it has."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o600
-    draft = path.with_name(f".{path.name}.everfold-{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_bytes(content)
-    draft.chmod(mode)
-    draft.replace(path)
+    with naming(path, "read"):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
 
 
 def write_changes(path: Path, changes: Sequence[Change]) -> None:
-    """Keep what was done, for this user alone to read."""
+    """Keep what is done, for this user alone to read, before it is done.
+
+    Raises:
+        InvalidInputError: it cannot be written.
+    """
     make_private(path.parent)
-    path.touch(mode=0o600)
-    path.write_text(json.dumps([asdict(change) for change in changes], indent=2) + "\n", encoding="utf-8")
+    write_whole(path, f"{json.dumps([asdict(change) for change in changes], indent=2)}\n".encode())
 
 
 def read_changes(path: Path) -> list[Change]:
-    """What `write_changes` kept; nothing where there is no such file."""
-    if not path.exists():
-        return []
-    return [
-        Change(
-            **{
-                **change,
-                "additions": tuple(Addition(**{**one, "path": tuple(one["path"])}) for one in change["additions"]),
-                "made": tuple(tuple(made) for made in change["made"]),
-            }
-        )
-        for change in json.loads(path.read_text(encoding="utf-8"))
-    ]
+    """What `write_changes` kept; nothing where there is no such file.
+
+    Raises:
+        InvalidInputError: the file cannot be read, or is cut or changed.
+    """
+    content = _read(path)
+    try:
+        return [] if content is None else [_make_change(change) for change in json.loads(content)]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidInputError(
+            f"{path} is no record of changes; delete it, and take what names everfold out of the client's settings",
+            path=str(path),
+        ) from error
+
+
+def _make_change(kept: dict[str, Any]) -> Change:
+    additions = tuple(Addition(**{**one, "path": tuple(one["path"])}) for one in kept["additions"])
+    return Change(**{**kept, "additions": additions, "made": tuple(tuple(made) for made in kept["made"])})
