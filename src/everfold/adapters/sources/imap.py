@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
+from itertools import pairwise
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -183,10 +184,19 @@ def _list_times(box: "BaseMailBox", uids: Sequence[str]) -> Iterator[_Seen]:
 def _fetch_starts(box: "BaseMailBox", uids: Sequence[int], most_bytes: int) -> dict[int, bytes]:
     r"""The first bytes of messages. Source: RFC 3501, 6.4.5: BODY.PEEK does not set `\\Seen`."""
     found: dict[int, bytes] = {}
-    for item in _fetch(box, [str(uid) for uid in uids], f"(UID BODY.PEEK[]<0.{most_bytes}>)"):
-        if isinstance(item, tuple) and (uid := _UID.search(item[0])) is not None:
-            found[int(uid[1])] = item[1]
+    items = _fetch(box, [str(uid) for uid in uids], f"(UID BODY.PEEK[]<0.{most_bytes}>)")
+    for item, after in pairwise([*items, b""]):
+        if isinstance(item, tuple):
+            found[_read_uid(item[0], after)] = item[1]
     return found
+
+
+def _read_uid(before: bytes, after: bytes | tuple[bytes, bytes]) -> int:
+    """The UID of a message from what stands before and after its text. Source: RFC 3501, 7.4.2: in any order."""
+    uid = _UID.search(before) or (_UID.search(after) if isinstance(after, bytes) else None)
+    if uid is None:
+        raise imaplib.IMAP4.error("FETCH: a message without its UID")
+    return int(uid[1])
 
 
 def _fetch(box: "BaseMailBox", uids: Sequence[str], what: str) -> "list[bytes | tuple[bytes, bytes]]":

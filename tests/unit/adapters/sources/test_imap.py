@@ -209,3 +209,67 @@ async def test_a_server_that_never_ends_is_given_up(line: bytes) -> None:
             async with asyncio.timeout(3):
                 await _ask(build_source(given, environ={"P": "p"}))
         thread.join(10)
+
+
+NOTE = b"From: Kim <kim@example.org>\r\nSubject: Meet at ten\r\n\r\nShall we?\r\n"
+SEEN = b'* 1 FETCH (FLAGS () INTERNALDATE "22-Nov-2026 07:00:00 +0000" UID 7)\r\n'
+
+
+def _answer(server: socket.socket, answers: Mapping[bytes, bytes]) -> None:
+    """Greet, and answer each command that holds one of these words with that text, the others with OK only."""
+    client, _ = server.accept()
+    with client, client.makefile("rb") as said:
+        client.sendall(b"* OK [CAPABILITY IMAP4rev1] here\r\n")
+        for line in said:
+            tag, _, command = line.strip().partition(b" ")
+            told = next((it for word, it in answers.items() if word in command.upper()), b"")
+            whole = told if b"{tag}" in told else told + b"{tag} OK done\r\n"
+            client.sendall(whole.replace(b"{tag}", tag).replace(b"{command}", command))
+            if command.upper().startswith(b"LOGOUT"):
+                return
+
+
+@contextlib.contextmanager
+def _serve(answers: Mapping[bytes, bytes], *, password: str = "p") -> Iterator[ContextSource]:
+    """The mailbox of a server that answers like that."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        known = {b"CAPABILITY": b"* CAPABILITY IMAP4rev1\r\n", **answers}
+        thread = threading.Thread(target=_answer, args=(server, known), daemon=True)
+        thread.start()
+        settings = {"kind": "mailbox", "name": "inbox", "host": "127.0.0.1", "port": server.getsockname()[1]}
+        given = {**settings, "username": "ada", "password_env": "P", "security": "none"}
+        yield build_source(given, environ={"P": password})
+        thread.join(10)
+
+
+def _serve_note(fetched: bytes) -> contextlib.AbstractContextManager[ContextSource]:
+    """A mailbox of one message, whose text is given in this way."""
+    found = {b"EXAMINE": b"* 1 EXISTS\r\n", b"SEARCH": b"* SEARCH 7\r\n"}
+    return _serve({**found, b"BODY.PEEK": fetched, b"FETCH": SEEN})
+
+
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        b"* 1 FETCH (UID 7 BODY[]<0> {%d}\r\n%b)\r\n" % (len(NOTE), NOTE),
+        b"* 1 FETCH (BODY[]<0> {%d}\r\n%b UID 7)\r\n" % (len(NOTE), NOTE),
+        b"* 1 FETCH (BODY[]<0> {%d}\r\n%b UID 7 FLAGS ())\r\n* 2 FETCH (FLAGS ())\r\n" % (len(NOTE), NOTE),
+    ],
+    ids=["before", "after", "between"],
+)
+async def test_a_message_is_told_wherever_its_uid_stands(fetched: bytes) -> None:
+    """The parts of a message come in any order, and none is lost for it."""
+    with _serve_note(fetched) as source:
+        assert (await _ask(source)).split("\n")[1:] == [
+            "- 2026-11-22 07:00 +00:00 [unread] from Kim <kim@example.org>: Meet at ten",
+            "  Shall we?",
+        ]
+
+
+async def test_a_message_without_its_uid_is_an_error() -> None:
+    """A text that belongs to no message that was asked for is not left out in silence."""
+    with (
+        _serve_note(b"* 1 FETCH (BODY[]<0> {%d}\r\n%b)\r\n" % (len(NOTE), NOTE)) as source,
+        pytest.raises(SourceError, match="a message without its UID"),
+    ):
+        await _ask(source)
