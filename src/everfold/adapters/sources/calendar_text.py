@@ -17,8 +17,10 @@ MOST_COMPACTIONS: Final = 20_000
 MOST_LINE_BYTES: Final = 1_000_000
 
 _EVENT: Final = re.compile(
-    rb"^BEGIN:VEVENT[ \t]*\r?\n(.*?)^END:VEVENT[ \t]*\r?\n?", re.DOTALL | re.MULTILINE | re.IGNORECASE
+    rb"^BEGIN:VEVENT[ \t]*\r?\n((?:(?!BEGIN:VEVENT|END:VEVENT)[^\n]*\n)*+)END:VEVENT[ \t]*\r?\n?",
+    re.MULTILINE | re.IGNORECASE,
 )
+"""An event that holds no other, so that one without an end costs no search to the end of the file."""
 _FOLD: Final = re.compile(rb"\r?\n[ \t]")
 """Source: RFC 5545, 3.1, folded lines."""
 _OF_A_SERIES: Final = re.compile(rb"^(?:RRULE|RDATE|EXRULE|RECURRENCE-ID|DURATION)[;:]", re.MULTILINE | re.IGNORECASE)
@@ -28,7 +30,7 @@ _START: Final = re.compile(
 )
 _END: Final = re.compile(rb"^DTEND[^\r\n:]*:([0-9]{4})([0-9]{2})([0-9]{2})(?=[T\r\n])", re.MULTILINE | re.IGNORECASE)
 _VENDOR_ZONE: Final = re.compile(
-    rb'(\bTZID[=:]"?)/[^\r\n:;"]*?/((?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z_/+-]+)'
+    rb'(\bTZID[=:]"?)/[^\r\n:;"=]*?/((?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z_/+-]+)'
 )
 """A zone with the path of the program that wrote it before its name. Source: RFC 5545, 3.2.19, globally unique TZID."""
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email import message_from_bytes
 from email.errors import MessageError
+from email.policy import Compat32
 from typing import TYPE_CHECKING, Final
 
 from everfold.adapters.sources.html_text import read_html
@@ -34,7 +36,19 @@ _FAULTS: Final = (
 )
 """What the library stumbles with over a message that is none, or is made to break it."""
 _MOST_HEADERS: Final = 500
+_MOST_HEADER_CHARS: Final = 4_000
 _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
+
+
+class _ShortHeaders(Compat32):
+    """Reads a header only so far: the time that its parameters take grows with the square of their length."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_MOST_HEADER_CHARS]
+
+
+_SHORT_HEADERS: Final = _ShortHeaders()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +90,8 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
     from imap_tools import MailMessage
 
     try:
-        message = MailMessage.from_bytes(given.raw)
+        message = MailMessage.from_bytes(b"")
+        message.obj = message_from_bytes(given.raw, policy=_SHORT_HEADERS)
         headers = _read_headers(message.obj)
         flags = frozenset(given.flags)
         is_seen = (

@@ -30,7 +30,7 @@ _REPORT: Final = re.compile(r"multipart/report\b.*report-type=\"?(?:delivery-sta
 """A message of ours that did not arrive. Source: RFC 6522 and RFC 3464."""
 _MOST_READ_CHARS: Final = 20_000
 _QUOTED: Final = re.compile(r"\s*(?:>|\|\s)")
-_ATTRIBUTION: Final = re.compile(r"\s*\S.{0,200}(?:<[^<>\s]+@[^<>\s]+>|\d{4}|\d:\d\d)[^\n]{0,60}:\s*\Z")
+_ATTRIBUTION: Final = re.compile(r"\s*\S.{0,200}(?:<[^<>\s@]+@[^<>\s@]+>|\d{4}|\d:\d\d)[^\n]{0,60}:\s*\Z")
 _SIGNATURE: Final = re.compile(r"-- ?\Z")
 """Source: RFC 3676, 4.3."""
 _FORWARDED: Final = re.compile(r"\s*(?:-{3,}|_{8,})")
@@ -97,11 +97,14 @@ def _first(headers: Headers, name: str) -> str:
 def read_first_lines(body: str, *, most_chars: int) -> str:
     """The beginning of what a message itself says, on one line: quotes of others and the signature left out."""
     said: list[str] = []
+    was_quote = False
     for line in body[:_MOST_READ_CHARS].splitlines():
         if _SIGNATURE.match(line) or (said and _FORWARDED.match(line)):
             break
-        if not _QUOTED.match(line):
+        is_quote = _QUOTED.match(line) is not None
+        if not is_quote:
             said.append(line)
-        elif said and _ATTRIBUTION.match(said[-1]):
+        elif said and not was_quote and _ATTRIBUTION.match(said[-1]):
             said.pop()
+        was_quote = is_quote
     return clean_line("\n".join(said), most_chars=most_chars)

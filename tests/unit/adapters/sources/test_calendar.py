@@ -388,3 +388,19 @@ def test_thinning_loses_nothing_near_the_window(starts: list[datetime]) -> None:
     first, last = datetime(2026, 11, 20, tzinfo=UTC).date(), datetime(2026, 11, 25, tzinfo=UTC).date()
     thinned = prepare_calendar(raw, first=first, last=last, source="calendar://work")
     assert thinned.count(b"BEGIN:VEVENT") == sum(first <= at.date() <= last for at in starts)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", [b"TZID=/", b"BEGIN:VEVENT\r\n", b"BEGIN:VEVENT\r\nSUMMARY:x\r\n"])
+def test_a_broken_calendar_costs_no_more_than_a_sound_one(piece: bytes) -> None:
+    """Almost a megabyte of one piece again and again, for which a search to the end of each takes minutes, is prepared."""
+    text = b"BEGIN:VCALENDAR\r\n" + piece * (900_000 // len(piece)) + b"\r\nEND:VCALENDAR\r\n"
+    assert prepare_calendar(text, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work") == text
+
+
+def test_an_event_within_one_that_has_no_end_is_thinned() -> None:
+    """An end belongs to the last beginning before it."""
+    old = b"BEGIN:VEVENT\r\nUID:2\r\nDTSTART:20200101T000000Z\r\nEND:VEVENT\r\n"
+    text = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\n%bEND:VCALENDAR\r\n"
+    thinned = prepare_calendar(text % old, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work")
+    assert thinned == text % b""

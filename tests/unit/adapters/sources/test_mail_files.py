@@ -252,3 +252,22 @@ async def test_a_message_that_is_none_harms_nobody_else(
     lines = await _ask(maildir, body_chars=0)
     assert len(lines) == 3
     assert lines[-1].endswith(": Fine")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'Content-Type: text/plain; a="' + b";" * 1_000_000,
+        b'Content-Type: text/plain; a="' + b";\r\n " * 300_000,
+        b'Content-Disposition: inline; a="' + b";" * 1_000_000,
+        b"Subject: " + b"=?a?q?b" * 150_000,
+        b"From: <" + b"a@" * 500_000 + b" x>",
+    ],
+    ids=["type", "folded type", "disposition", "subject", "sender"],
+)
+def test_a_long_header_costs_no_more_than_a_short_one(header: bytes) -> None:
+    """Of a megabyte of one header, for which its parser would take hours, the beginning is read."""
+    raw = b"X-Spam-Flag: YES\r\n" + header + b"\r\n\r\nShall we?"
+    mail = read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100)
+    assert (mail.bulk_reason, mail.first_lines) == ("junk", "Shall we?")

@@ -56,6 +56,7 @@ def test_only_the_reader_s_own_marks_count(flags: list[str], notable: bool) -> N
     [
         ("Yes.\n\n-- \nKim", "Yes."),
         ("Yes.\n\nAm 21.11.2026 um 10:00 schrieb Ada <ada@example.org>:\n> No?\n> Well?", "Yes."),
+        ("At 10:00:\nAda <ada@example.org> wrote:\n> No?\n> Well?\nYes.", "At 10:00: Yes."),
         ("> Shall we?\nYes, at ten.", "Yes, at ten."),
         ("Look at this\n-----Original Message-----\nFrom: x", "Look at this"),
         ("---------- Forwarded message ---------\nFrom: x", "---------- Forwarded message --------- From: x"),
@@ -71,3 +72,9 @@ def test_the_first_words_are_the_sender_s_own(body: str, first: str) -> None:
 def test_a_long_body_costs_little_and_is_cut() -> None:
     """Only the beginning of a body is looked at."""
     assert read_first_lines("x" * 10_000_000, most_chars=50) == "x" * 47 + "..."
+
+
+@pytest.mark.timeout(60)
+def test_a_line_before_many_quotes_is_looked_at_once() -> None:
+    """What may be the line that introduces a quote costs the same however many lines are quoted."""
+    assert read_first_lines("On <" + "a@" * 3_900 + "\n" + ">\n" * 6_000, most_chars=50).startswith("On <a@a@")
