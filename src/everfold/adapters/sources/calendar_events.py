@@ -172,6 +172,7 @@ class _Reader:
         import recurring_ical_events  # type: ignore[import-untyped]  # it says nothing of its types
 
         part = self._calendar.copy()
+        part.pop("X-WR-TIMEZONE", None)  # the expansion would move the times of events by it; it is applied here
         part.subcomponents = [*(it for it in self._calendar.subcomponents if it.name != "VEVENT"), *events]
         found = recurring_ical_events.of(part).between(self._from_at - _SLACK, self._to_at + _SLACK)
         return [it for it in found if self._is_here(it)]

@@ -135,6 +135,35 @@ async def test_an_event_across_the_hour_that_is_there_twice_is_clear(write: Writ
     ]
 
 
+@pytest.mark.parametrize("zone", ["W. Europe Standard Time", "", "Nowhere/Land", "Europe/Oslo"])
+async def test_the_zone_of_a_calendar_may_be_any_text(write: Write, zone: str) -> None:
+    """A zone that no one knows costs no event, and one that is known costs none of those in UTC."""
+    path = write("DTSTART:20261122T090000Z\nSUMMARY:Lunch", head=f"X-WR-TIMEZONE:{zone}\n")
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z", time_zone="UTC")
+    assert lines == ["- 2026-11-22 09:00 +00:00 Lunch"]
+
+
+async def test_the_zone_of_a_calendar_is_for_showing_only(write: Write) -> None:
+    """A series in UTC keeps its hour there when the clocks change, and its instances stay deleted and moved."""
+    series = "DTSTART:20260323T080000Z\nRRULE:FREQ=WEEKLY\nEXDATE:20260406T080000Z\nSUMMARY:Call"
+    moved = "RECURRENCE-ID:20260413T080000Z\nDTSTART:20260413T140000Z\nSUMMARY:Call"
+    path = write(series, moved, head="X-WR-TIMEZONE:Europe/Berlin\n")
+    path.write_bytes(path.read_bytes().replace(b"UID:1@", b"UID:0@"))
+    assert await _ask(path, "2026-03-23T00:00Z", "2026-04-21T00:00Z", after_hours=0) == [
+        "- 2026-03-23 09:00 +01:00 Call",
+        "- 2026-03-30 10:00 +02:00 Call",
+        "- 2026-04-13 16:00 +02:00 Call [moved from 2026-04-13 10:00 +02:00]",
+        "- 2026-04-20 10:00 +02:00 Call",
+    ]
+
+
+async def test_times_without_a_zone_are_meant_in_the_one_to_show(write: Write) -> None:
+    """An explicit zone counts more than the calendar's own."""
+    path = write("DTSTART:20261122T090000\nSUMMARY:Lunch", head="X-WR-TIMEZONE:America/New_York\n")
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z", time_zone="Europe/Oslo")
+    assert lines == ["- 2026-11-22 09:00 +01:00 Lunch"]
+
+
 async def test_keeps_six_hours_before_and_a_day_after(write: Write) -> None:
     """An event counts that reaches into the hours from six before the window of time to twenty-four after it."""
     times = ["20261121T0400", "20261121T0559", "20261121T0601", "20261123T1159", "20261123T1200"]
