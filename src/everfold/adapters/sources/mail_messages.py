@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.errors import MessageError
+from email.message import Message
 from email.policy import Compat32
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from everfold.core.sources.mail_rules import (
 )
 
 if TYPE_CHECKING:
-    from email.message import Message
-
     from imap_tools import MailMessage
 
 _FAULTS: Final = (
@@ -101,7 +100,9 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
             received_at=given.received_at,
             sender=_read_sender(message),
             subject=_try_text(lambda: message.subject),
-            first_lines=read_first_lines(_read_body(message), most_chars=body_chars) if body_chars else "",
+            first_lines=read_first_lines(_try_text(lambda: _read_body(message.obj)), most_chars=body_chars)
+            if body_chars
+            else "",
             is_unread=not is_seen,
             is_notable=is_notable(headers, flags),
             bulk_reason=find_bulk_reason(headers, flags, is_invitation=_is_invitation(message.obj)),
@@ -118,7 +119,7 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
         )
 
 
-def _read_headers(message: "Message") -> Headers:
+def _read_headers(message: Message) -> Headers:
     headers: dict[str, list[str]] = {}
     for name, value in message.items()[:_MOST_HEADERS]:
         headers.setdefault(name.lower(), []).append(str(value))
@@ -138,10 +139,23 @@ def _read_sender(message: "MailMessage") -> str:
     return f"{name} <{address}>" if name and address else name or address
 
 
-def _read_body(message: "MailMessage") -> str:
-    """Its plain text, else the words of its HTML."""
-    plain = _try_text(lambda: message.text)
-    return plain if plain.strip() else read_html(_try_text(lambda: message.html))
+def _read_body(message: Message) -> str:
+    """Its plain text, else the words of its HTML; not those of a file or of another message that it brings."""
+    texts = [it for it in _walk(message) if it.get_content_disposition() != "attachment" and not it.get_filename()]
+    plain = "\n".join(_read_text(it) for it in texts if it.get_content_type() in ("text/plain", "text/"))
+    if plain.strip():
+        return plain
+    return "\n".join(read_html(_read_text(it)) for it in texts if it.get_content_type() == "text/html")
+
+
+def _read_text(part: Message) -> str:
+    from imap_tools.utils import decode_value
+
+    try:
+        payload = part.get_payload(decode=True)
+        return decode_value(payload, part.get_content_charset()) if isinstance(payload, bytes) else ""
+    except _FAULTS:
+        return ""
 
 
 def _try_text(read: Callable[[], object]) -> str:
@@ -151,15 +165,21 @@ def _try_text(read: Callable[[], object]) -> str:
         return ""
 
 
-def _is_invitation(message: "Message") -> bool:
+def _is_invitation(message: Message) -> bool:
     return any(part.get_content_type() == "text/calendar" for part in _walk(message))
 
 
-def _walk(message: "Message") -> "Iterator[Message]":
-    for count, part in enumerate(message.walk()):
-        if count >= _MOST_HEADERS:
+def _walk(message: Message) -> Iterator[Message]:
+    """The parts of a message in their order, without those of messages within it."""
+    waiting = [message]
+    for _ in range(_MOST_HEADERS):
+        if not waiting:
             return
+        part = waiting.pop()
         yield part
+        inner = part.get_payload() if part.get_content_maintype() == "multipart" else None
+        if isinstance(inner, list):
+            waiting.extend(it for it in reversed(inner) if isinstance(it, Message))
 
 
 def parse_header_date(raw: bytes) -> datetime | None:

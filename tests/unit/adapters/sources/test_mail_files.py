@@ -254,6 +254,35 @@ async def test_a_message_that_is_none_harms_nobody_else(
     assert lines[-1].endswith(": Fine")
 
 
+INNER = "From: Jo <jo@example.org>\nSubject: Inner\n\nPay the bill at once."
+
+
+@pytest.mark.parametrize(
+    ("parts", "first"),
+    [
+        ([f"Content-Type: message/rfc822\n\n{INNER}", "Content-Type: text/plain\n\nSee below."], "See below."),
+        ([f"Content-Type: message/rfc822\n\n{INNER}", "Content-Type: text/html\n\n<p>See below."], "See below."),
+        ([f"Content-Type: message/rfc822\n\n{INNER}"], ""),
+        (["Content-Disposition: attachment\n\nminutes", "\nSee the file."], "See the file."),
+        (['Content-Type: text/plain; name="a.txt"\n\nminutes', "\nSee the file."], "See the file."),
+        (["\nOne,", "Content-Type: image/png\n\nx", "Content-Type: text/plain\n\ntwo."], "One, two."),
+        (["Content-Type: multipart/alternative; boundary=c\n\n--c\n\nPlain.\n--c--", "\nMore."], "Plain. More."),
+    ],
+    ids=["after a message", "in HTML", "no words", "attachment", "a named file", "in two parts", "nested"],
+)
+def test_only_the_sender_s_own_words_are_told(parts: list[str], first: str) -> None:
+    """What a message brings of others, as a message or as a file, is not told as its sender's words."""
+    body = "".join(f"--b\n{part}\n" for part in parts)
+    raw = f"From: kim@example.org\nContent-Type: multipart/mixed; boundary=b\n\n{body}--b--\n"
+    assert read_mail(RawMail(raw=raw.encode(), received_at=TO, flags=()), body_chars=100).first_lines == first
+
+
+def test_a_message_that_is_another_has_no_words_of_its_sender() -> None:
+    """A message whose whole body is a message of another."""
+    raw = f"From: kim@example.org\nContent-Type: message/rfc822\n\n{INNER}".encode()
+    assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).first_lines == ""
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "header",
