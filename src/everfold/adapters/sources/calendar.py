@@ -163,8 +163,8 @@ class CalendarSource:
 def _write_view(
     view: CalendarView, first: datetime, last: datetime, *, changed_from: datetime, description_chars: int
 ) -> Iterator[str]:
-    """The lines of a summary: none when nothing is in the window of time."""
-    if not view.entries:
+    """The lines of a summary: none when nothing is in the window of time and every event could be used."""
+    if not (view.entries or view.unreadable_count or view.endless_count):
         return
     begin, end = (name_moment(at.astimezone(view.zone)) for at in (first, last))
     yield f"Events from {begin} to {end}:"

@@ -47,12 +47,22 @@ class CalendarEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarView:
-    """What a calendar holds within a window of time, in order, and how many of its events could not be used."""
+    """What a calendar holds within a window of time, in order, and how many of its events could not be used.
+
+    Attributes:
+        event_count: How many events were looked at, each changed instance of a series counted.
+    """
 
     entries: Sequence[CalendarEntry]
     zone: ZoneInfo
+    event_count: int
     unreadable_count: int
     endless_count: int
+
+    @property
+    def is_unusable(self) -> bool:
+        """Whether there are events, and none could be used."""
+        return 0 < self.event_count == self.unreadable_count + self.endless_count
 
 
 def read_calendar(
@@ -71,14 +81,20 @@ def read_calendar(
         SourceError: it is no calendar, or nothing in it can be read.
     """
     first, last = (from_at - _SLACK).date(), (to_at + _SLACK).date()
-    text = prepare_calendar(raw, first=first, last=last, source=source)
+    text, left_count = prepare_calendar(raw, first=first, last=last, source=source)
     try:
-        return _read_text(text, from_at=from_at, to_at=to_at, zone=zone)
+        view = _read_text(text, from_at=from_at, to_at=to_at, zone=zone)
     except _FAULTS as error:
         raise SourceError(
             f"the calendar of {source} cannot be read ({type(error).__name__}); check it with the program that wrote it",
             source=source,
         ) from error
+    if not left_count and view.is_unusable:
+        raise SourceError(
+            f"none of the events of the calendar of {source} can be read; check it with the program that wrote it",
+            source=source,
+        )
+    return view
 
 
 def _read_text(text: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInfo | None) -> CalendarView:
@@ -90,6 +106,7 @@ def _read_text(text: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInf
     return CalendarView(
         entries=sorted((it for view in views for it in view.entries), key=_order),
         zone=shown,
+        event_count=sum(view.event_count for view in views),
         unreadable_count=sum(view.unreadable_count for view in views),
         endless_count=sum(view.endless_count for view in views),
     )
@@ -135,6 +152,7 @@ class _Reader:
         return CalendarView(
             entries=entries,
             zone=self._zone,
+            event_count=len(self._calendar.walk("VEVENT")),
             unreadable_count=self._unreadable_count,
             endless_count=self._endless_count,
         )

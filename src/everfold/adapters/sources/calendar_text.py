@@ -35,8 +35,8 @@ _VENDOR_ZONE: Final = re.compile(
 """A zone with the path of the program that wrote it before its name. Source: RFC 5545, 3.2.19, globally unique TZID."""
 
 
-def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> bytes:
-    """The text to parse, with the single events between two days only; O(n).
+def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> tuple[bytes, int]:
+    """The text to parse, with the single events between two days only, and how many were left out; O(n).
 
     Raises:
         SourceError: it is no calendar, was cut off, or holds too many events.
@@ -45,11 +45,12 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> byt
     _check_whole(text, source=source)
     text = _VENDOR_ZONE.sub(rb"\1\2", text)
     uses = Counter(found[1] for found in _UID.finditer(text))
-    kept_count = 0
+    kept_count = left_count = 0
 
     def thin(event: re.Match[bytes]) -> bytes:
-        nonlocal kept_count
+        nonlocal kept_count, left_count
         if _is_outside(event[1], uses, first, last):
+            left_count += 1
             return b""
         kept_count += 1
         return event[0]
@@ -61,7 +62,7 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> byt
             "smaller one",
             source=source,
         )
-    return thinned
+    return thinned, left_count
 
 
 def _check_whole(text: bytes, *, source: str) -> None:

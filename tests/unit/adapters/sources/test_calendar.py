@@ -233,6 +233,21 @@ async def test_a_broken_event_is_counted_and_left_out(write: Write, event: str) 
     assert lines == ["- 2026-11-22 10:00 +00:00 Fine", "(1 event of this calendar could not be read.)"]
 
 
+async def test_a_broken_event_is_counted_where_nothing_else_is_on(write: Write) -> None:
+    """A calendar that holds nothing for the window of time but could not be read in full is not a quiet one."""
+    path = write("SUMMARY:No beginning", "DTSTART:20300101T090000Z\nSUMMARY:Later")
+    assert await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z") == [
+        "(1 event of this calendar could not be read.)"
+    ]
+
+
+@pytest.mark.parametrize("event", ["SUMMARY:No beginning", "DTSTART:20261122T090000Z\nRRULE:FREQ=SECONDLY"])
+async def test_a_calendar_of_which_no_event_can_be_read_is_an_error(write: Write, event: str) -> None:
+    """A calendar that is only broken is not taken for an empty one."""
+    with pytest.raises(SourceError, match="none of the events of the calendar of calendar://work can be read"):
+        await _ask(write(event, event), "2026-11-22T00:00Z", "2026-11-22T12:00Z")
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -415,8 +430,9 @@ def test_thinning_loses_nothing_near_the_window(starts: list[datetime]) -> None:
     )
     raw = f"BEGIN:VCALENDAR\r\n{events}END:VCALENDAR\r\n".encode()
     first, last = datetime(2026, 11, 20, tzinfo=UTC).date(), datetime(2026, 11, 25, tzinfo=UTC).date()
-    thinned = prepare_calendar(raw, first=first, last=last, source="calendar://work")
+    thinned, left_count = prepare_calendar(raw, first=first, last=last, source="calendar://work")
     assert thinned.count(b"BEGIN:VEVENT") == sum(first <= at.date() <= last for at in starts)
+    assert left_count == len(starts) - thinned.count(b"BEGIN:VEVENT")
 
 
 @pytest.mark.timeout(60)
@@ -424,12 +440,12 @@ def test_thinning_loses_nothing_near_the_window(starts: list[datetime]) -> None:
 def test_a_broken_calendar_costs_no_more_than_a_sound_one(piece: bytes) -> None:
     """Almost a megabyte of one piece again and again, for which a search to the end of each takes minutes, is prepared."""
     text = b"BEGIN:VCALENDAR\r\n" + piece * (900_000 // len(piece)) + b"\r\nEND:VCALENDAR\r\n"
-    assert prepare_calendar(text, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work") == text
+    assert prepare_calendar(text, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work") == (text, 0)
 
 
 def test_an_event_within_one_that_has_no_end_is_thinned() -> None:
     """An end belongs to the last beginning before it."""
     old = b"BEGIN:VEVENT\r\nUID:2\r\nDTSTART:20200101T000000Z\r\nEND:VEVENT\r\n"
     text = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\n%bEND:VCALENDAR\r\n"
-    thinned = prepare_calendar(text % old, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work")
+    thinned, _ = prepare_calendar(text % old, first=date(2026, 1, 1), last=date(2026, 2, 1), source="calendar://work")
     assert thinned == text % b""
