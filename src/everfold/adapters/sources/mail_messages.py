@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.errors import MessageError
+from email.header import decode_header
 from email.message import Message
 from email.policy import Compat32
 from typing import TYPE_CHECKING, Final
@@ -122,8 +123,18 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
 def _read_headers(message: Message) -> Headers:
     headers: dict[str, list[str]] = {}
     for name, value in message.items()[:_MOST_HEADERS]:
-        headers.setdefault(name.lower(), []).append(str(value))
+        headers.setdefault(name.lower(), []).append(_decode(str(value)))
     return headers
+
+
+def _decode(value: str) -> str:
+    """A header with its encoded words read, where they can be. Source: RFC 2047."""
+    from imap_tools.utils import decode_value
+
+    try:
+        return "".join(decode_value(*part) for part in decode_header(value)) if "=?" in value else value
+    except _FAULTS:
+        return value
 
 
 def _read_sender(message: "MailMessage") -> str:

@@ -73,7 +73,8 @@ def is_notable(headers: Headers, flags: Collection[str] = ()) -> bool:
 
 def list_labels(headers: Headers) -> list[str]:
     """The labels that an exported mailbox keeps in a header, in lower case."""
-    return [label.strip(' "').lower() for value in headers.get("x-gmail-labels", ()) for label in value.split(",")]
+    values = (" ".join(value.split()) for value in headers.get("x-gmail-labels", ()))
+    return [label.strip(' "').lower() for value in values for label in value.split(",")]
 
 
 def _is_bulk(headers: Headers) -> bool:

@@ -254,6 +254,25 @@ async def test_a_message_that_is_none_harms_nobody_else(
     assert lines[-1].endswith(": Fine")
 
 
+@pytest.mark.parametrize(
+    ("labels", "is_unread"),
+    [
+        ("Inbox,Unread", True),
+        ("Inbox,Work,\n Unread", True),
+        ("=?UTF-8?Q?Inbox,Caf=C3=A9,Unread?=", True),
+        ("=?UTF-8?Q?Inbox,Caf=C3=A9,Un?=\n =?UTF-8?Q?read?=", True),
+        ("=?UTF-8?Q?Inbox,Caf=C3=A9?=", False),
+        ("=?UTF-8?B?Inbox?=,Unread", True),
+    ],
+    ids=["plain", "folded", "encoded", "encoded in two words", "read", "broken"],
+)
+def test_labels_tell_what_is_unread_however_they_are_written(labels: str, is_unread: bool) -> None:  # noqa: FBT001
+    """An exported mailbox folds long labels and encodes those that are not ASCII."""
+    raw = f"Subject: Lunch\nX-Gmail-Labels: {labels}\n\nShall we?".encode()
+    mail = read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100)
+    assert (mail.is_unread, mail.subject) == (is_unread, "Lunch")
+
+
 INNER = "From: Jo <jo@example.org>\nSubject: Inner\n\nPay the bill at once."
 
 

@@ -22,6 +22,7 @@ from everfold.core.sources.mail_rules import find_bulk_reason, is_notable, read_
         ({}, ("$junk",), "junk"),
         ({"x-gmail-labels": ['Inbox,"Category promotions"']}, (), "promotion"),
         ({"x-gmail-labels": ["Inbox,CATEGORY_PROMOTIONS"]}, (), "promotion"),
+        ({"x-gmail-labels": ["Inbox,Category\r\n promotions"]}, (), "promotion"),
         ({"list-unsubscribe": ["<x>"]}, ("\\flagged",), None),
         ({"list-unsubscribe": ["<x>"], "importance": ["high"]}, (), "newsletter"),
         (
