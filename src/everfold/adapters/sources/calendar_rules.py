@@ -106,7 +106,7 @@ def _move_on(event: Any, rule: Any, since: datetime) -> date:
 def _bound_rule(rule: Any, start: date, until: datetime, steps: Steps) -> bool:
     if min((int(it) for it in rule.get("INTERVAL", [1])), default=1) < 1 or _count_a_day(rule) > MOST_A_DAY:
         return False
-    end = min([until, *(_as_utc(it) for it in rule.get("UNTIL", []))])
+    end = min([until, *(_read_until(it, start) for it in rule.get("UNTIL", []))])
     walks = 2 if "COUNT" in rule else 1
     if not steps.take(walks * _count_steps(rule, start, end if _goes_on(rule) else _LAST)):
         return False
@@ -116,6 +116,17 @@ def _bound_rule(rule: Any, start: date, until: datetime, steps: Steps) -> bool:
         end = end if reached is None else reached
     rule["UNTIL"] = [_as_kind(end, start)]
     return True
+
+
+def _read_until(until: date, start: date) -> datetime:
+    """The last moment of a series by its UNTIL, which is meant in the zone of its start and, as a day, holds all of it.
+
+    Source: RFC 5545, 3.3.10.
+    """
+    if not isinstance(start, datetime):
+        return _as_utc(until)
+    last = until if isinstance(until, datetime) else datetime.combine(until, time.max)
+    return _as_utc(last if last.tzinfo is not None else last.replace(tzinfo=start.tzinfo))
 
 
 def _count_steps(rule: Any, start: date, end: datetime) -> float:

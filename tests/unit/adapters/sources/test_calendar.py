@@ -186,6 +186,23 @@ async def test_a_count_that_was_reached_ends_a_series(write: Write) -> None:
     assert [line[2:12] for line in lines] == ["2026-11-20", "2026-11-22"]
 
 
+@pytest.mark.parametrize("until", ["20261201T180000", "20261201T235959", "20261201", "20261202T020000Z"])
+@pytest.mark.parametrize("start", [";TZID=America/Los_Angeles:20261128T180000", ":20261128T180000"])
+async def test_a_series_ends_in_the_zone_of_its_start(write: Write, start: str, until: str) -> None:
+    """An end without a zone is meant where the series begins, and one that is a day holds all of that day."""
+    path = write(f"DTSTART{start}\nRRULE:FREQ=DAILY;UNTIL={until}\nSUMMARY:Course")
+    lines = await _ask(path, "2026-11-28T12:00Z", "2026-12-05T00:00Z", time_zone="America/Los_Angeles")
+    assert [line[2:12] for line in lines] == ["2026-11-28", "2026-11-29", "2026-11-30", "2026-12-01"]
+
+
+@pytest.mark.parametrize("until", ["20261130", "20261130T000000Z"])
+async def test_a_series_of_days_ends_with_its_last_day(write: Write, until: str) -> None:
+    """The end of a series of days is one of them."""
+    path = write(f"DTSTART;VALUE=DATE:20261128\nRRULE:FREQ=DAILY;UNTIL={until}\nSUMMARY:Fair")
+    lines = await _ask(path, "2026-11-28T12:00Z", "2026-12-05T00:00Z")
+    assert [line[2:12] for line in lines] == ["2026-11-28", "2026-11-29", "2026-11-30"]
+
+
 @pytest.mark.parametrize(
     "rule",
     [
