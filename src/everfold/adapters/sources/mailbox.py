@@ -115,7 +115,12 @@ class MailboxSource:
         return f"mail://{self._settings.name}"
 
     async def summary(self, prompt: str, *, from_at: datetime, to_at: datetime, budget_tokens: int) -> str:  # noqa: ARG002
-        """See the port. What came in the window of time, marked messages first, then the newest; nothing is marked read."""
+        """See the port. What came in the window of time, marked messages first, then the newest; nothing is marked read.
+
+        Times of messages are whole seconds. So the window begins and ends with one: a message that comes in the second
+        of the question belongs to the next window.
+        """
+        from_at, to_at = from_at.replace(microsecond=0), to_at.replace(microsecond=0)
         mails = await self._threads.run(lambda: self._read(from_at, to_at))
         zone = ZoneInfo(self._settings.time_zone)
         is_all = len(mails) < self._settings.max_messages

@@ -72,6 +72,18 @@ def _read_all(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+async def test_a_message_of_the_second_of_the_question_is_told_once(maildir: Path, deliver: Deliver) -> None:
+    """Messages have whole seconds and questions do not; one that came just after a question is told by the next."""
+    source = build_source({"kind": "mailbox", "name": "inbox", "path": str(maildir)})
+    asked_at = FROM + timedelta(hours=1, milliseconds=500)
+    deliver(b"Subject: Before\n\nx", hours=0.5)
+    first = await source.summary("", from_at=FROM, to_at=asked_at, budget_tokens=0)
+    deliver(b"Subject: Just now\n\nx", hours=1)
+    then = await source.summary("", from_at=asked_at, to_at=TO, budget_tokens=0)
+    assert ("Before" in first, "Just now" in first) == (True, False)
+    assert ("Before" in then, "Just now" in then) == (False, True)
+
+
 async def test_a_maildir_stays_as_it_is(maildir: Path, deliver: Deliver, compose: Compose) -> None:
     """Names and contents are the same after it was read: nothing moves from new to cur."""
     deliver(compose())
