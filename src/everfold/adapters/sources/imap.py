@@ -155,11 +155,23 @@ def _connect(place: ImapPlace) -> "BaseMailBox":
 
 
 def _log_in(box: "BaseMailBox", place: ImapPlace, password: str) -> None:
-    """By LOGIN, or by AUTHENTICATE PLAIN for what is not ASCII. Source: RFC 3501, 6.2; RFC 4616."""
-    if (place.username + password).isascii():
-        box.login(place.username, password, initial_folder=None)
-    else:
-        box.login_utf8(place.username, password, initial_folder=None)
+    """By LOGIN, or by AUTHENTICATE PLAIN for what is not ASCII. Source: RFC 3501, 6.2; RFC 4616.
+
+    What the server says of an error may repeat the password in any form, and is not shown.
+    """
+    from imap_tools.errors import MailboxLoginError
+
+    log_in = box.login if (place.username + password).isascii() else box.login_utf8
+    try:
+        log_in(place.username, password, initial_folder=None)
+    except imaplib.IMAP4.abort:
+        raise
+    except (imaplib.IMAP4.error, MailboxLoginError):
+        raise SourceError(
+            f"{_say_where(place)} refuses {place.username} with the password of {place.password_env}; check both; many "
+            "providers want a password made for one app",
+            source=place.source,
+        ) from None
 
 
 def _name_day(at: datetime) -> str:
@@ -211,9 +223,9 @@ def _fetch(box: "BaseMailBox", uids: Sequence[str], what: str) -> "list[bytes | 
 @contextmanager
 def _translating(place: ImapPlace, password: str) -> Iterator[None]:
     """Our errors for those of the libraries; what a server says of an error may repeat the password, and then does not."""
-    from imap_tools.errors import ImapToolsError, MailboxFolderSelectError, MailboxLoginError
+    from imap_tools.errors import ImapToolsError, MailboxFolderSelectError
 
-    where = f"the source {place.source}, on {place.host} port {place.port},"
+    where = _say_where(place)
     try:
         yield
     except ssl.SSLCertVerificationError as error:
@@ -223,17 +235,9 @@ def _translating(place: ImapPlace, password: str) -> Iterator[None]:
             source=place.source,
         ) from error
     except (imaplib.IMAP4.abort, OSError) as error:
-        why = (
-            f"no answer in {place.timeout_secs:g} seconds" if isinstance(error, TimeoutError) else _say(error, password)
-        )
+        why = _say_why(error, place)
         raise SourceUnavailableError(
             f"{where} cannot be reached ({why}); check host, port and security, and that it runs", source=place.source
-        ) from None
-    except MailboxLoginError as error:
-        raise SourceError(
-            f"{where} refuses {place.username} with the password of {place.password_env} ({_say(error, password)}); check "
-            "both; many providers want a password made for one app",
-            source=place.source,
         ) from None
     except MailboxFolderSelectError as error:
         raise SourceError(
@@ -245,6 +249,19 @@ def _translating(place: ImapPlace, password: str) -> Iterator[None]:
             f"{where} refused a command ({_say(error, password)}); check that it is an IMAP server",
             source=place.source,
         ) from None
+
+
+def _say_where(place: ImapPlace) -> str:
+    return f"the source {place.source}, on {place.host} port {place.port},"
+
+
+def _say_why(error: Exception, place: ImapPlace) -> str:
+    """Why a server cannot be reached, without its words: it may end the connection while it is given the password."""
+    if isinstance(error, TimeoutError):
+        return f"no answer in {place.timeout_secs:g} seconds"
+    if isinstance(error, imaplib.IMAP4.abort):
+        return "it ended the connection or does not speak IMAP"
+    return clean_line(f"{type(error).__name__}: {error}", most_chars=160)
 
 
 def _say(error: Exception, password: str) -> str:

@@ -273,3 +273,17 @@ async def test_a_message_without_its_uid_is_an_error() -> None:
         pytest.raises(SourceError, match="a message without its UID"),
     ):
         await _ask(source)
+
+
+@pytest.mark.parametrize("password", ["wr0ng", "wr0ng'quote", "wr0ng\\slash", 'wr0ng"mark', "wr0ng\u00e9"])
+@pytest.mark.parametrize(
+    "answer", [b"{tag} NO not {command}\r\n", b"{tag} BAD not {command}\r\n", b"* BYE not {command}\r\n"]
+)
+async def test_a_server_that_repeats_the_password_is_not_repeated(answer: bytes, password: str) -> None:
+    """However a server quotes what it was given, and whether it refuses it or hangs up, no error holds it."""
+    with (
+        _serve({b"LOGIN": answer, b"AUTHENTICATE": answer}, password=password) as source,
+        pytest.raises(SourceError) as caught,
+    ):
+        await _ask(source)
+    assert "wr0ng" not in f"{caught.value} {caught.value.__cause__}"
