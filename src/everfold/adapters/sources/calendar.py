@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from everfold.adapters.sources.calendar_events import CalendarEntry, CalendarView, read_calendar
-from everfold.adapters.sources.environment import fill_references
+from everfold.adapters.sources.environment import fill_references, find_path
 from everfold.adapters.sources.fetching import Fetch, fetch
 from everfold.adapters.sources.http import check_address, read_address
 from everfold.adapters.sources.own_threads import OwnThreads
@@ -120,7 +119,7 @@ class CalendarSource:
         """See the port; no connection outlives its question."""
 
     def _read_file(self) -> bytes:
-        path = Path(self._settings.path or "").expanduser()
+        path = find_path(self._settings.path or "", source=self.name)
         try:
             if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its other end
                 raise SourceError(

@@ -1,7 +1,9 @@
-"""Secrets by reference: settings hold the name of a variable, and its value is read when it is needed and never kept."""
+"""What settings name and the machine holds: secrets by reference, read when they are needed and never kept, and paths."""
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from everfold.errors import SourceError
@@ -32,3 +34,20 @@ def fill_references(text: str, environ: Mapping[str, str], *, source: str) -> st
         SourceError: a variable is not set.
     """
     return _REFERENCE.sub(lambda found: read_variable(found[1], environ, source=source), text)
+
+
+def find_path(path: str, *, source: str) -> Path:
+    """The path with its `~` as the folder of that user; it need not exist.
+
+    Raises:
+        SourceError: no path can be like that, or there is no such user.
+    """
+    try:
+        found = Path(path).expanduser()
+        with suppress(OSError):
+            found.lstat()  # refuses a text that is no path
+    except (RuntimeError, ValueError) as error:
+        raise SourceError(
+            f"the source {source} cannot read {path!r} ({error}); check the path", source=source
+        ) from error
+    return found

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from everfold.adapters.sources.calendar import find_zone
+from everfold.adapters.sources.environment import find_path
 from everfold.adapters.sources.imap import ImapPlace, is_loopback, read_imap
 from everfold.adapters.sources.mail_files import read_maildir, read_mbox
 from everfold.adapters.sources.mail_messages import Mail, RawMail, read_mail
@@ -139,7 +139,7 @@ class MailboxSource:
             return read_imap(
                 self._place(), self._environ, from_at=from_at, to_at=to_at, most_count=most_count, most_bytes=most_bytes
             )
-        path = Path(given.path).expanduser()
+        path = find_path(given.path, source=self.name)
         kind = given.format or ("maildir" if path.is_dir() else "mbox")
         read = read_maildir if kind == "maildir" else read_mbox
         found = read(path, from_at=from_at, to_at=to_at, most_count=most_count, most_bytes=most_bytes, source=self.name)

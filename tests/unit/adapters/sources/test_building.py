@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
 from everfold.adapters.sources.building import KINDS, build_source
-from everfold.errors import InvalidInputError
+from everfold.errors import InvalidInputError, SourceError
 
 FINE = {
     "calendar": {"name": "work", "path": "work.ics"},
@@ -88,6 +89,18 @@ def test_plaintext_is_for_this_machine_or_on_purpose() -> None:
 def test_an_address_for_subscribing_is_one_of_the_web() -> None:
     """`webcal` is taken for https."""
     assert build_source({"kind": "calendar", "name": "x", "url": "webcal://example.org/c.ics"})
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("path", ["~no-such-user/x", "a\0b", "\ud800"])
+@pytest.mark.parametrize("kind", ["calendar", "mailbox"])
+async def test_a_path_that_cannot_be_one_is_an_error_of_the_source(kind: str, path: str) -> None:
+    """A user that is unknown and a text that is no path are told with the source and the path."""
+    source = build_source({"kind": kind, "name": "x", "path": path})
+    at = datetime(2026, 11, 22, tzinfo=UTC)
+    with pytest.raises(SourceError, match="check the path") as caught:
+        await source.summary("", from_at=at, to_at=at, budget_tokens=0)
+    assert repr(path) in str(caught.value)
 
 
 def test_building_loads_no_package_of_the_extra() -> None:
