@@ -162,13 +162,21 @@ class _Reader:
         steps, chosen = Steps(), []
         since, until = self._from_at.astimezone(UTC) - _SLACK, self._to_at.astimezone(UTC) + _SLACK
         for event in self._calendar.walk("VEVENT"):
-            if not _has_times(event):
+            if not _has_times(event) or not self._can_place(event):
                 self._unreadable_count += 1
             elif not bound_rules(event, since=since, until=until, steps=steps):
                 self._endless_count += 1
             else:
                 chosen.append(event)
         return chosen
+
+    def _can_place(self, event: Component) -> bool:
+        """Whether its times are ones in the zone to show, too: those of the years 1 and 9999 may not be."""
+        try:
+            self._span(event)
+            return "RECURRENCE-ID" not in event or bool(self._key(event))
+        except _FAULTS:
+            return False
 
     def _expand(self, events: list[Component]) -> list[Component]:
         try:
@@ -201,11 +209,7 @@ class _Reader:
 
     def _was_here(self, event: Component) -> bool:
         """Whether the series had an instance within the window of time before it was moved."""
-        try:
-            original = self._aware(event["RECURRENCE-ID"].dt)
-        except _FAULTS:
-            return False
-        return self._from_at <= original < self._to_at
+        return self._from_at <= self._aware(event["RECURRENCE-ID"].dt) < self._to_at
 
     def _span(self, event: Component) -> tuple[datetime, datetime]:
         start = event["DTSTART"].dt

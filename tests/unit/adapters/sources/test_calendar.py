@@ -242,12 +242,15 @@ async def test_a_rule_that_never_matches_ends_with_the_window(write: Write, rule
         "DTSTART:20261122T090000Z\nRDATE:rubbish\nSUMMARY:Bad date",
         "DTSTART:20261122T090000Z\nRRULE:FREQ=NEVER\nSUMMARY:Bad rule",
         "DTSTART:20261122T090000Z\nDURATION:often\nSUMMARY:Bad length",
+        "DTSTART:20261122T090000Z\nRECURRENCE-ID:00010101T000000Z\nSUMMARY:Moved from before all time",
+        "DTSTART:00010101T000000Z\nRECURRENCE-ID:20261122T090000Z\nSUMMARY:Moved to before all time",
     ],
 )
 async def test_a_broken_event_is_counted_and_left_out(write: Write, event: str) -> None:
     """One event that cannot be read costs itself only."""
-    lines = await _ask(write(event, "DTSTART:20261122T100000Z\nSUMMARY:Fine"), "2026-11-22T00:00Z", "2026-11-22T12:00Z")
-    assert lines == ["- 2026-11-22 10:00 +00:00 Fine", "(1 event of this calendar could not be read.)"]
+    path = write(event, "DTSTART:20261122T100000Z\nSUMMARY:Fine")
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z", time_zone="America/New_York")
+    assert lines == ["- 2026-11-22 05:00 -05:00 Fine", "(1 event of this calendar could not be read.)"]
 
 
 async def test_a_broken_event_is_counted_where_nothing_else_is_on(write: Write) -> None:
