@@ -229,11 +229,11 @@ class _Reader:
         return str(event.get("UID", "")), self._aware(event["RECURRENCE-ID"].dt).astimezone(UTC)
 
     def _make_all(self, occurrences: list[Component], overrides: list[Component]) -> Iterator[CalendarEntry]:
-        moved = {self._key(it) for it in overrides}
+        # The start tells an instance from those after it that are moved with it: the library gives all of them its key.
+        moved = {(self._key(it), self._span(it)[0]) for it in overrides}
         for event in occurrences:
-            key = self._key(event)
-            start, _ = self._span(event)
-            is_moved = key in moved and key[1] != start.astimezone(UTC)
+            key, (start, _) = self._key(event), self._span(event)
+            is_moved = (key, start) in moved and key[1] != start.astimezone(UTC)
             yield self._make(event, moved_from=key[1].astimezone(self._zone) if is_moved else None)
 
     def _make_away(self, overrides: list[Component]) -> Iterator[CalendarEntry]:

@@ -186,6 +186,20 @@ async def test_a_count_that_was_reached_ends_a_series(write: Write) -> None:
     assert [line[2:12] for line in lines] == ["2026-11-20", "2026-11-22"]
 
 
+async def test_a_series_that_was_moved_from_one_instance_on(write: Write) -> None:
+    """The instance that was moved says from where; those after it are told as a series at its new time."""
+    series = "DTSTART:20261101T080000Z\nRRULE:FREQ=DAILY\nSUMMARY:Call"
+    moved = "RECURRENCE-ID;RANGE=THISANDFUTURE:20261122T080000Z\nDTSTART:20261122T100000Z\nSUMMARY:Call"
+    path = write(series, moved)
+    path.write_bytes(path.read_bytes().replace(b"UID:1@", b"UID:0@"))
+    assert await _ask(path, "2026-11-21T00:00Z", "2026-11-24T12:00Z", after_hours=0) == [
+        "- 2026-11-21 08:00 +00:00 Call",
+        "- 2026-11-22 10:00 +00:00 Call [moved from 2026-11-22 08:00 +00:00]",
+        "- 2026-11-23 10:00 +00:00 Call",
+        "- 2026-11-24 10:00 +00:00 Call",
+    ]
+
+
 @pytest.mark.parametrize("until", ["20261201T180000", "20261201T235959", "20261201", "20261202T020000Z"])
 @pytest.mark.parametrize("start", [";TZID=America/Los_Angeles:20261128T180000", ":20261128T180000"])
 async def test_a_series_ends_in_the_zone_of_its_start(write: Write, start: str, until: str) -> None:
