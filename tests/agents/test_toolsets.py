@@ -219,6 +219,34 @@ async def test_headers_stay_with_their_server(monkeypatch: pytest.MonkeyPatch, s
     assert "k-5678" not in str(caught.value)
 
 
+REFUSER = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"error": {"code": 1, "message": "x" * 150 + os.environ["DESK_KEY"]}}
+    if asked["method"] == "initialize":
+        version = asked["params"]["protocolVersion"]
+        server = {"name": "desk", "version": "1"}
+        answer = {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("other", ["horse", "correct"])
+async def test_a_value_is_hidden_before_an_error_is_cut(
+    monkeypatch: pytest.MonkeyPatch, script: WriteScript, other: str
+) -> None:
+    """Of a value that reaches over the end of what is shown no part is, nor of one that begins with another."""
+    monkeypatch.setenv("DESK_KEY", "correct horse " * 20)
+    monkeypatch.setenv("DESK_USER", other)
+    command = (sys.executable, "-c", REFUSER)
+    mcp = {"desk": served(command=command, env={"DESK_USER": "DESK_USER", "DESK_KEY": "DESK_KEY"})}
+    with pytest.raises(ToolServerError, match=r"xxx\[a value that is not shown\]; start") as caught:
+        await call(script, [], mcp=mcp)
+    assert "horse" not in str(caught.value)
+
+
 @pytest.mark.parametrize("field", ["env", "headers"])
 def test_a_variable_that_is_missing(field: str) -> None:
     """A value by reference to a variable that is not set is refused before the server is touched, by the variable's name."""

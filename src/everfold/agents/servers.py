@@ -130,7 +130,7 @@ class _ServerTools(WrapperToolset[object]):
             is_in = True
         except Exception as error:
             raise ToolServerError(
-                f"the tool server {self.name!r} cannot be used: {self._hide(say_briefly(error))}{self._read_last()}; "
+                f"the tool server {self.name!r} cannot be used: {say_briefly(error, hide=self._hide)}{self._read_last()}; "
                 "check its command or address, and start it by hand to see more"
             ) from error
         finally:
@@ -152,7 +152,7 @@ class _ServerTools(WrapperToolset[object]):
             raise
         except Exception as error:
             raise ToolServerError(
-                f"the tool server {self.name!r} did not list its tools: {self._hide(say_briefly(error))}; start it by hand to see more"
+                f"the tool server {self.name!r} did not list its tools: {say_briefly(error, hide=self._hide)}; start it by hand to see more"
             ) from error
         missing = [name for name in self.allow or () if name not in known]
         if missing:
@@ -175,7 +175,9 @@ class _ServerTools(WrapperToolset[object]):
         except MEANT:
             raise
         except Exception as error:
-            raise ToolFailed(f"the tool server {self.name} failed with {self._hide(say_briefly(error))}") from error
+            raise ToolFailed(
+                f"the tool server {self.name} failed with {say_briefly(error, hide=self._hide)}"
+            ) from error
 
     def _require_readers(self, tools: Mapping[str, ToolsetTool[object]]) -> None:
         """Refuse a tool that writes by its server's own word; a server that says nothing is believed to be read."""
@@ -211,6 +213,6 @@ class _ServerTools(WrapperToolset[object]):
             self._said = None
 
     def _hide(self, text: str) -> str:
-        for value in self.values:
+        for value in sorted(self.values, key=len, reverse=True):  # one may begin with another
             text = text.replace(value, "[a value that is not shown]")
         return text
