@@ -19,6 +19,7 @@ from typing import Final
 from everfold.core.dreams.consolidation import rebuild_topic
 from everfold.core.dreams.topic_lines import Scan, read_topic_text
 from everfold.core.dreams.topic_names import GENERAL, choose_free_name
+from everfold.core.extraction.answers import is_said_by
 from everfold.core.forgetting.files import forget_lines
 from everfold.core.memory.files import FilePlace, MemoryFile
 from everfold.core.memory.items import Evidence, Item, ItemId, Writer, identify
@@ -274,7 +275,7 @@ def _list_left(revisions: Sequence[Item], gone: Gone) -> tuple[Evidence, ...]:
 def _choose_statement(item: Item, left: Sequence[Evidence], gone_words: frozenset[str], *, by_hand: str) -> str:
     """What an item says without the erased words; empty where nothing says it any more."""
     said = [one.quote for one in left if one.quote.strip()]
-    if not said and not by_hand:
+    if not by_hand and not is_said_by(item.statement, said):
         return ""
     allowed = read_gone_words((*said, by_hand))
     if any(item.statement in text for text in (*said, by_hand)):

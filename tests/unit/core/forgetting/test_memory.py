@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfold.core.extraction.answers import join_answer
 from everfold.core.forgetting.memory import Gone, Past, forget_quotes, plan_forgetting, read_gone_words, scrub_dream
 from everfold.core.memory.items import Evidence, Item, ItemId
 from everfold.core.memory.topics import DreamState, Topic
@@ -60,6 +61,17 @@ def test_an_item_keeps_what_others_say_and_nothing_else(drawn: tuple[list[Item],
         assert new.statement in {one.quote for one in left}
     else:
         assert (new.statement, new.identity, new.evidence) == ("", "", ())
+
+
+@pytest.mark.parametrize("answer", ["Bergen.", "A+"])
+def test_a_question_alone_answers_nothing(answer: str) -> None:
+    """An item of a question and its answer goes with the answer, also where the question has its words, or it has none."""
+    question = "Which city do you live in, still Bergen?"
+    said = (evidence(question, seq=1, origin="assistant"), evidence(answer, seq=2))
+    joined = item("itm_1", join_answer(question, answer), *said)
+    lost = Gone(messages=frozenset({(SES, 2)}), words=read_gone_words([answer]))
+    assert forget_quotes([joined], lost, now=NOW).status == "erased"
+    assert forget_quotes([joined], Gone(messages=frozenset({(SES, 1)})), now=NOW).status == "active"
 
 
 @given(st_revisions(), st.booleans(), st.sampled_from(["active", "superseded"]))
