@@ -144,6 +144,34 @@ async def test_what_was_entered_by_hand_stays(engine: Everfold) -> None:
     assert (await memory.item(entered.id))[-1].status == "active"
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_what_was_entered_by_hand_outlives_each_quote(engine: Everfold, *, is_first: bool) -> None:
+    """An item that a person entered stays when its quotes go one after the other, entered before them or after."""
+    statement = "I prefer short answers."
+    session = await engine.session(user="ada")
+    memory = await engine.memory(user="ada")
+    if is_first:
+        await memory.add(statement)
+    seqs = await say(session, statement, statement)
+    if not is_first:
+        await memory.add(statement)
+    for seq in seqs:
+        assert (await session.erase(seq)).items == ()
+    (item,) = await memory.items()
+    assert (item.statement, item.evidence) == (statement, ())
+
+
+async def test_a_hands_newest_words_stay(engine: Everfold) -> None:
+    """Of an item that was entered and edited by hand an erase leaves what it says now."""
+    session = await engine.session(user="ada")
+    memory = await engine.memory(user="ada")
+    item = await memory.add("I prefer green tea.")
+    await memory.edit(item.id, "I prefer black coffee.")
+    (seq,) = await say(session, "I prefer black coffee.")
+    assert (await session.erase(seq)).kept == (item.id,)
+    assert [one.statement for one in await memory.items()] == ["I prefer black coffee."]
+
+
 # --- items and topics
 
 

@@ -177,6 +177,22 @@ async def test_items_that_only_it_supports_expire(engine: Everfold) -> None:
     assert {status for statement, status in after.items() if "Zugzwang" in statement} == {"active"}
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_what_was_entered_by_hand_stays(engine: Everfold, *, is_first: bool) -> None:
+    """An item that a person entered stays when what was said is retracted, entered before it or after."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    memory = await engine.memory(user="ada")
+    if is_first:
+        await memory.add("I prefer short answers.")
+    await session.append(user("I prefer short answers."))
+    if not is_first:
+        await memory.add("I prefer short answers.")
+    (item,) = await memory.items()
+    assert item.evidence
+    assert (await session.retract()).items == ()
+    assert [one.id for one in await memory.items()] == [item.id]
+
+
 async def test_what_others_hold_is_refused(engine: Everfold) -> None:
     """Messages that a branch shares cannot be retracted, from either side; those of its own can."""
     session = await engine.session()

@@ -22,7 +22,7 @@ from everfold.core.dreams.topic_names import GENERAL, choose_free_name
 from everfold.core.extraction.answers import is_said_by
 from everfold.core.forgetting.files import forget_lines
 from everfold.core.memory.files import FilePlace, MemoryFile
-from everfold.core.memory.items import Evidence, Item, ItemId, Writer, identify
+from everfold.core.memory.items import Evidence, Item, ItemId, identify, is_entered
 from everfold.core.memory.topics import Dream, Topic
 from everfold.core.merging.edits import plan_forget
 from everfold.core.merging.releasing import keep_released, list_open_threats
@@ -31,7 +31,6 @@ from everfold.core.text.words import read_matter
 
 SCRUBBED: Final = "some of it was erased"
 """What is left of the problems that a dream had told of."""
-_BY_HAND: Final[frozenset[Writer]] = frozenset(("user", "agent", "import"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +118,14 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
         gone: What is erased.
         now: The present moment.
     """
-    last, first = revisions[-1], revisions[0]
+    last = revisions[-1]
     if last.status == "erased":
         return replace(last, revision=last.revision + 1, changed_at=now, written_by="erase", evidence=(), identity="")
     left = _list_left(revisions, gone)
-    is_by_hand = not first.evidence and first.written_by in _BY_HAND
     lost = [one for item in revisions for one in item.evidence if gone.holds(one)]
     words = gone.words | read_gone_words(one.quote for one in lost)
-    statement = _choose_statement(last, left, words, by_hand=first.statement if is_by_hand else "")
+    is_by_hand = is_entered(revisions)
+    statement = last.statement if is_by_hand else _choose_statement(last, left, words)
     if not statement:
         return plan_forget(last, now=now, written_by="erase", keeps_identity=False)
     released = keep_released(last.released, (statement, *(one.quote for one in left)))
@@ -143,6 +142,7 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
         status=status,
         threats=threats if status in ("active", "quarantined") else last.threats,
         released=released,
+        is_by_hand=is_by_hand,
         revision=last.revision + 1,
         changed_at=now,
         written_by="erase",
@@ -272,15 +272,15 @@ def _list_left(revisions: Sequence[Item], gone: Gone) -> tuple[Evidence, ...]:
     return ()
 
 
-def _choose_statement(item: Item, left: Sequence[Evidence], gone_words: frozenset[str], *, by_hand: str) -> str:
+def _choose_statement(item: Item, left: Sequence[Evidence], gone_words: frozenset[str]) -> str:
     """What an item says without the erased words; empty where nothing says it any more."""
     said = [one.quote for one in left if one.quote.strip()]
-    if not by_hand and not is_said_by(item.statement, said):
+    if not is_said_by(item.statement, said):
         return ""
-    allowed = read_gone_words((*said, by_hand))
-    if any(item.statement in text for text in (*said, by_hand)):
+    allowed = read_gone_words(said)
+    if any(item.statement in text for text in said):
         return item.statement
     if read_gone_words([item.statement]) & gone_words - allowed:
         told = [text for text in said if item.kind == "open_item" or not text.rstrip().endswith("?")]
-        return told[-1] if told else by_hand
+        return told[-1] if told else ""
     return item.statement

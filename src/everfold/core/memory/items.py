@@ -7,6 +7,7 @@ Source: DESIGN section 4, "Item".
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, NewType
@@ -68,6 +69,7 @@ class Item:
         threats: What the scan found; the item is quarantined then.
         written_by: Who made this revision.
         released: Hashes of the texts that a person has let pass; see `everfold.core.merging.releasing`.
+        is_by_hand: A person or an agent entered it, so it stays without any quote; see `is_entered`.
     """
 
     id: ItemId
@@ -94,6 +96,7 @@ class Item:
     is_explicit: bool = False
     threats: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
+    is_by_hand: bool = False
 
     @property
     def authority(self) -> int:
@@ -131,6 +134,14 @@ class Candidate:
     is_explicit: bool = False
     replaces: ItemId | None = None
     shelf: Shelf = "block"
+
+
+def is_entered(revisions: Sequence[Item]) -> bool:
+    """Whether an item was entered by hand, given every revision of it, oldest first.
+
+    One that was entered before `is_by_hand` was kept quotes nothing in its first revision.
+    """
+    return revisions[-1].is_by_hand or not revisions[0].evidence
 
 
 def identify(statement: str, *, tier: Tier, agent_id: AgentId) -> str:

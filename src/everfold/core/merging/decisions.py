@@ -274,6 +274,7 @@ def make_item(candidate: Candidate, item_id: ItemId, author: Author) -> Item:
         shelf="archive" if threats or candidate.origin in MACHINES else candidate.shelf,
         is_explicit=candidate.is_explicit,
         threats=threats,
+        is_by_hand=not candidate.evidence,
     )
 
 
@@ -376,6 +377,7 @@ class _Merger:
             evidence=_bound((*item.evidence, *candidate.evidence)),
             last_seen_at=max(said_at, item.last_seen_at),
             confidence=max(candidate.confidence, item.confidence),
+            is_by_hand=item.is_by_hand or not candidate.evidence,
         )
         if candidate.is_explicit and not item.is_explicit and candidate.statement:
             seen = replace(seen, is_explicit=True, statement=candidate.statement)

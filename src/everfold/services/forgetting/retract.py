@@ -10,7 +10,7 @@ from datetime import datetime
 from everfold.core.extraction.answers import is_said_by
 from everfold.core.log.messages import Note
 from everfold.core.log.retracting import Retraction, plan_retraction
-from everfold.core.memory.items import Evidence, Item, ItemId
+from everfold.core.memory.items import Evidence, Item, ItemId, is_entered
 from everfold.core.memory.records import AuditEntry, MemoryChange
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
@@ -171,12 +171,14 @@ async def _plan_memory(
     """The items that only these messages support, expired; None where there are none."""
     record = live.record
     version = await store.read_memory_version(record.user_id)
-    quoting = await store.find_quoting(record.id, seqs)
+    quoting = [
+        item.id for item in await store.find_quoting(record.id, seqs) if item.status in {"active", "quarantined"}
+    ]
     gone = {(record.id, seq) for seq in seqs}
     items = [
-        replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
-        for item in quoting
-        if item.status in {"active", "quarantined"} and await _is_unsupported(store, item, gone)
+        _expire(revisions[-1], now)
+        for revisions in await store.list_histories(record.user_id, quoting)
+        if await _is_unsupported(store, revisions, gone)
     ]
     if not items:
         return None
@@ -194,10 +196,15 @@ async def _plan_memory(
     )
 
 
-async def _is_unsupported(store: Store, item: Item, gone: set[tuple[SessionId, int]]) -> bool:
-    """Whether what is not retracted of the messages that an item quotes says it no longer."""
+def _expire(item: Item, now: datetime) -> Item:
+    return replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
+
+
+async def _is_unsupported(store: Store, revisions: Sequence[Item], gone: set[tuple[SessionId, int]]) -> bool:
+    """Whether what is not retracted of the messages that an item quotes says it no longer, and no hand entered it."""
+    item = revisions[-1]
     left = [one.quote for one in item.evidence if not await _is_gone(store, one, gone)]
-    return bool(item.evidence) and not is_said_by(item.statement, left)
+    return not is_entered(revisions) and not is_said_by(item.statement, left)
 
 
 async def _is_gone(store: Store, evidence: Evidence, gone: set[tuple[SessionId, int]]) -> bool:

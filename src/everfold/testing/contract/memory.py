@@ -85,6 +85,7 @@ class ItemContract:
             supersedes=ItemId("itm_1"),
             superseded_by=ItemId("itm_3"),
             is_explicit=True,
+            is_by_hand=True,
             threats=("identity \ud800", "exfiltration"),
             written_by="import",
         )

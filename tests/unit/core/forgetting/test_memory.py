@@ -63,6 +63,14 @@ def test_an_item_keeps_what_others_say_and_nothing_else(drawn: tuple[list[Item],
         assert (new.statement, new.identity, new.evidence) == ("", "", ())
 
 
+def test_what_was_entered_by_hand_long_ago_stays() -> None:
+    """An item whose first revision quotes nothing was entered by hand, also where no revision says so yet."""
+    entered, said = item("itm_1"), item("itm_1", "The berth costs 17 euros.", evidence("17 euros"), revision=2)
+    new = forget_quotes([entered, said], Gone(messages=frozenset({(SES, 1)})), now=NOW)
+    again = forget_quotes([replace(new, evidence=said.evidence)], Gone(messages=frozenset({(SES, 1)})), now=NOW)
+    assert [(one.status, one.statement, one.evidence) for one in (new, again)] == [("active", said.statement, ())] * 2
+
+
 @pytest.mark.parametrize("answer", ["Bergen.", "A+"])
 def test_a_question_alone_answers_nothing(answer: str) -> None:
     """An item of a question and its answer goes with the answer, also where the question has its words, or it has none."""
