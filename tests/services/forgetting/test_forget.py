@@ -534,6 +534,29 @@ async def test_a_proposed_dream_is_dropped(url: str, clock: FakeClock) -> None:
         await check_gone(engine)
 
 
+@pytest.mark.parametrize("is_rejected", [True, False])
+async def test_a_forgotten_agent_leaves_no_dream(url: str, clock: FakeClock, *, is_rejected: bool) -> None:
+    """A dream that was only proposed holds nothing that a forgotten agent had for itself, rejected or not."""
+    settings = {"memory": {"system": "structured", "review": True}}
+    async with everfold.open(url, clock=clock, ids=CountingIds(), settings=settings) as engine:
+        session = await engine.session(user="ada", agent="shop")
+        memory = await engine.memory(user="ada", agent="shop")
+        await session.append(
+            [user("Hello."), assistant(f"I will send the {NEEDLE} invoice on Monday."), user("Thanks.")]
+        )
+        dream = await memory.dream()
+        assert dream is not None
+        assert NEEDLE in str(dream)
+        if is_rejected:
+            await memory.reject(dream.id)
+        await memory.forget_agent("shop")
+        assert (await memory.get_dream(dream.id)).state == ("rejected" if is_rejected else "failed")
+        places = await engine.admin.verify_erased(user="ada", words=[NEEDLE])
+        assert {"dream", "topic", "item"}.isdisjoint(place.kind for place in places)
+        again = await memory.forget_agent("shop")
+        assert (again.topics_count, again.items_count, again.files_count) == (0, 0, 0)
+
+
 # --- verify
 
 

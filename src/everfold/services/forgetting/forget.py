@@ -22,7 +22,7 @@ from everfold.core.log.sessions import NO_END
 from everfold.core.memory.files import FilePlace
 from everfold.core.memory.items import Item, ItemId, ItemStatus, Tier, Writer
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
-from everfold.core.memory.topics import Topic, TopicId, choose_topic
+from everfold.core.memory.topics import Dream, Topic, TopicId, choose_topic
 from everfold.core.merging.edits import is_visible, plan_forget, require_authority, require_revision
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import ConflictError, ForbiddenError, NotFoundError
@@ -199,15 +199,12 @@ class Forgetter:
             version = await self.store.read_memory_version(user_id)
             now = self.clock.now()
             known = await list_agent_items(self.store, user_id, agent_id, _KEPT)
-            histories = await self.store.list_topic_histories(user_id)
-            newest = (history[-1] for history in histories)
-            topics = [
-                one for one in newest if (one.tier, one.agent_id) == ("agent", agent_id) and one.status != "erased"
-            ]
+            newest = [history[-1] for history in await self.store.list_topic_histories(user_id)]
+            topics = [one for one in newest if _is_own(one, agent_id) and one.status != "erased"]
             items = [plan_forget(item, now=now, written_by="erase") for item in known]
             files = [file.place for file in await self.store.read_files(user_id) if file.agent_id == agent_id]
             done = await self._plan_topics(
-                version, topics, user_id, agent_id, now, actor, items=items, files=files, about=(agent_id,)
+                version, topics, user_id, agent_id, now, actor, items=items, files=files, forgotten_agent=agent_id
             )
             if done.forgotten.is_empty:
                 await self.store.record_audit([_enter(done.forgotten, user_id, agent_id, now, actor, (agent_id,))])
@@ -229,18 +226,19 @@ class Forgetter:
         *,
         items: Sequence[Item] = (),
         files: Sequence[FilePlace] = (),
-        about: Sequence[str] = (),
+        forgotten_agent: AgentId | None = None,
     ) -> MemoryErasure:
-        """What erases topics, out of dreams too, and these items and files with them."""
+        """What erases topics, out of dreams too, and these items and files with them; of an agent all that was its own."""
         ids = {topic.id for topic in topics}
-        dreams = [
-            scrub_dream(dream, tuple(one for one in dream.topics if one.id not in ids), now=now)
-            for dream in await self.store.list_dreams(user_id, None, limit_count=NO_END)
-            if any(one.id in ids for one in dream.topics)
-        ]
+        dreams: list[Dream] = []
+        for dream in await self.store.list_dreams(user_id, None, limit_count=NO_END):
+            kept = tuple(one for one in dream.topics if one.id not in ids and not _is_own(one, forgotten_agent))
+            if kept != dream.topics:
+                dreams.append(scrub_dream(dream, kept, now=now))
         gone = tuple(forget_topic(topic, now=now) for topic in topics)
         forgotten = Forgotten(items=tuple(items), topics=gone, dreams=tuple(dreams), gone_files=tuple(files))
-        return _write(forgotten, version, user_id, agent_id, now, actor, about or sorted(ids))
+        about = sorted(ids) if forgotten_agent is None else (forgotten_agent,)
+        return _write(forgotten, version, user_id, agent_id, now, actor, about)
 
     async def _commit(self, change: MemoryChange) -> bool:
         try:
@@ -321,6 +319,11 @@ def _require_topic(name: str, topics: Sequence[Topic], expected_revision: int | 
         raise ForbiddenError(
             f"topic {name!r} is the user's, and agents may not erase it; use the tier `agent`", topic=name
         )
+
+
+def _is_own(topic: Topic, agent_id: AgentId | None) -> bool:
+    """Whether an agent has a topic for itself."""
+    return (topic.tier, topic.agent_id) == ("agent", agent_id)
 
 
 def _list_said(revisions: Sequence[Item]) -> list[str]:
