@@ -117,6 +117,45 @@ async def test_erasing_a_correction_revives_nothing_silently(engine: Everfold, c
     assert [item.status for item in await find_items(engine, "1234")] == ["active"]
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_an_erased_correction_names_all_that_it_superseded(
+    engine: Everfold, clock: FakeClock, *, is_whole: bool
+) -> None:
+    """Each item that an erased message, or session, had superseded is in the report, and an undo brings it back."""
+    told = ("We decided to open the web shop on 3 March.", "The web shop opens on 3 March.")
+    before = await engine.session(user="ada", agent="guide")
+    await say(before, *told)
+    session = await before.new()
+    clock.advance(timedelta(hours=1))
+    (seq,) = await say(session, "Actually, we open the web shop on 10 March, not on 3 March.")
+    memory = await engine.memory(user="ada")
+    superseded = {item.id for item in await memory.items(statuses=("superseded",))}
+    assert len(superseded) == len(told)
+    erased = await (engine.erase_session(session.id) if is_whole else session.erase(seq))
+    assert set(erased.superseded) == superseded
+    for item_id in erased.superseded:
+        await memory.undo(item_id)
+    assert {item.id for item in await memory.items()} == superseded
+
+
+async def test_what_lost_a_quote_comes_back_too(engine: Everfold) -> None:
+    """An undo brings back what an erased correction had superseded, also where an erase has left one revision of it."""
+    session = await engine.session(user="ada")
+    first, _ = await say(session, *["We decided to open the web shop on 3 March."] * 2)
+    (correction,) = await say(session, "Actually, we open the web shop on 10 March.")
+    await session.erase(first)
+    (older,) = (await session.erase(correction)).superseded
+    memory = await engine.memory(user="ada")
+    for status in ("active", "superseded", "active"):
+        assert [item.status for item in await memory.undo(older)] == [status]
+    (item,) = await memory.items()
+    assert (item.statement, item.superseded_by, item.valid_to) == (
+        "We decided to open the web shop on 3 March.",
+        None,
+        None,
+    )
+
+
 async def test_what_was_read_before_an_erase_brings_nothing_back(engine: Everfold) -> None:
     """After an erase the same handle and another one go on, compact and dream, and the words stay gone."""
     session = await engine.session(user="ada", limit=4000)

@@ -59,12 +59,14 @@ class Past:
         dreams: Every dream.
         files: Every file of the user's agents.
         sources: The newest revisions of the items that topics were made of.
+        superseded: Every superseded item, where one that is erased had superseded any.
     """
 
     topics: tuple[tuple[Topic, ...], ...] = ()
     dreams: tuple[Dream, ...] = ()
     files: tuple[MemoryFile, ...] = ()
     sources: Mapping[ItemId, Item] = field(default_factory=dict)
+    superseded: tuple[Item, ...] = ()
 
     def list_wanted(self, changed: Iterable[ItemId], words: frozenset[str]) -> list[ItemId]:
         """The sources that it takes to decide about topics when these items change and these words are erased."""
@@ -167,12 +169,11 @@ def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datet
     dreams = [scrubbed for dream in past.dreams if (scrubbed := forgetting.scrub(dream, ids)) is not None]
     files = [(file, forget_lines(file.content, gone.words)) for file in past.files]
     lost = {item.id for item in items if item.status == "erased"}
-    superseded = dict.fromkeys(item.supersedes for item in items if item.id in lost and item.supersedes)
     return Forgotten(
         items=tuple(items),
         topics=tuple(topics),
         dreams=tuple(dreams),
-        superseded=tuple(id_ for id_ in superseded if id_ not in lost),
+        superseded=tuple(one.id for one in past.superseded if one.superseded_by in lost and one.id not in lost),
         files=tuple(
             replace(file, content=left, written_at=now) for file, left in files if left.strip() and left != file.content
         ),

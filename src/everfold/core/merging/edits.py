@@ -198,11 +198,16 @@ def _is_linked(revisions: Sequence[Item], item_id: ItemId) -> bool:
 
 
 def _bring_back(revisions: Sequence[Item]) -> Item | None:
-    """What an item said before its last change, with all the evidence that it has; None where there was nothing."""
-    at = _find_change(revisions)
+    """What an item said before its last change, with all the evidence that it has; None where there was nothing.
+
+    What is superseded said something before it was, also where no revision tells of it.
+    """
+    at, last = _find_change(revisions), revisions[-1]
+    if at == 0 and last.status == "superseded":
+        return replace(last, status="active", superseded_by=None, valid_to=find_end(last.statement, last.last_seen_at))
     if at == 0:
         return None
-    last, before = revisions[-1], revisions[at - 1]
+    before = revisions[at - 1]
     return replace(before, evidence=last.evidence or before.evidence, last_seen_at=last.last_seen_at, shelf=last.shelf)
 
 

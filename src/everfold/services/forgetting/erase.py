@@ -10,7 +10,7 @@ from datetime import datetime
 from everfold.core.compaction.folding import Digest, list_standing
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.record import Compaction
-from everfold.core.forgetting.memory import Gone, read_gone_words
+from everfold.core.forgetting.memory import Forgotten, Gone, read_gone_words
 from everfold.core.forgetting.messages import (
     Erasure,
     NewRecord,
@@ -82,7 +82,7 @@ async def erase_message(
 
     async def attempt() -> Erased | None:
         now = clock.now()
-        erasure = await plan_erasure(store, live.record.id, seq, now=now, actor=actor)
+        erasure, forgotten = await plan_erasure(store, live.record.id, seq, now=now, actor=actor)
         try:
             await store.erase_message(erasure, erased_at=now)
         except ConflictError:
@@ -91,27 +91,27 @@ async def erase_message(
         for change in erasure.memory:
             tell_memory(stream, change)
         await live.reload(store)
-        return _report(erasure, is_pending=not await store.finish_erasing())
+        return _report(erasure, forgotten, is_pending=not await store.finish_erasing())
 
     return await write_in_turn(store, live.record.user_id, attempt)
 
 
-def _report(erasure: Erasure, *, is_pending: bool) -> Erased:
-    items = [item for change in erasure.memory for item in change.items]
-    lost = [item for item in items if item.status == "erased"]
+def _report(erasure: Erasure, forgotten: Forgotten, *, is_pending: bool) -> Erased:
     return Erased(
         seq=erasure.seq,
         sessions=tuple(session_id for session_id, _ in erasure.states),
-        items=tuple(item.id for item in lost),
-        kept=tuple(item.id for item in items if item.status != "erased"),
-        topics=tuple(topic.id for change in erasure.memory for topic in change.topics),
+        items=tuple(item.id for item in forgotten.items if item.status == "erased"),
+        kept=tuple(item.id for item in forgotten.items if item.status != "erased"),
+        topics=tuple(topic.id for topic in forgotten.topics),
         digests=tuple(digest.id for digest in erasure.digests),
-        superseded=tuple(dict.fromkeys(item.supersedes for item in lost if item.supersedes)),
+        superseded=forgotten.superseded,
         is_pending=is_pending,
     )
 
 
-async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: datetime, actor: str = "user") -> Erasure:
+async def plan_erasure(
+    store: Store, session_id: SessionId, seq: int, *, now: datetime, actor: str = "user"
+) -> tuple[Erasure, Forgotten]:
     """What an erase of a message replaces, in the log and in memory. Writes nothing. O(compactions after the message).
 
     Raises:
@@ -148,7 +148,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
         actor=actor,
         about=(f"{holder}:{seq}",),
     )
-    return Erasure(
+    erasure = Erasure(
         session_id=holder,
         seq=seq,
         states=tuple(new_states),
@@ -157,6 +157,7 @@ async def plan_erasure(store: Store, session_id: SessionId, seq: int, *, now: da
         records=tuple(past.records),
         memory=(memory.change,),
     )
+    return erasure, memory.forgotten
 
 
 def list_words_of(message: Message) -> tuple[str, ...]:

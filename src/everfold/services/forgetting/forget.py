@@ -30,6 +30,7 @@ from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dreams.dream import list_threat_kinds
 from everfold.services.memory.list_items import list_agent_items
+from everfold.services.memory.look_up import list_all_items
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -249,10 +250,12 @@ class Forgetter:
 
 
 async def _plan(store: MemoryStore, user_id: UserId, items: Sequence[Item], gone: Gone, now: datetime) -> Forgotten:
+    has_superseded = any(item.status == "erased" and item.supersedes for item in items)
     past = Past(
         topics=tuple(map(tuple, await store.list_topic_histories(user_id))),
         dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
         files=tuple(await store.read_files(user_id)),
+        superseded=tuple(await list_all_items(store, user_id, None, "superseded") if has_superseded else ()),
     )
     wanted = past.list_wanted((item.id for item in items), gone.words)  # a topic may be imported without its items
     sources = {item.id: item for item in await store.read_items(user_id, None, list(wanted))}

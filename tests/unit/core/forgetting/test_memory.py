@@ -132,13 +132,15 @@ def test_a_renamed_topic_takes_no_name_that_is_there() -> None:
 
 
 def test_what_was_superseded_is_named_and_not_revived() -> None:
-    """An erased correction names the item that stays superseded; its revision is not among those written."""
-    newer = replace(item("itm_2", NEEDLE, evidence(NEEDLE)), supersedes=ItemId("itm_1"))
+    """An erased correction names the items that stay superseded; no revision of them is among those written."""
+    newer = replace(item("itm_3", NEEDLE, evidence(NEEDLE)), supersedes=ItemId("itm_1"))
+    older = [replace(item(id_, status="superseded"), superseded_by=newer.id) for id_ in ("itm_1", "itm_2")]
+    past = Past(superseded=(*older, replace(item("itm_0", status="superseded"), superseded_by=ItemId("itm_4"))))
     gone = Gone(messages=frozenset({(SES, 1)}))
     new = forget_quotes([newer], gone, now=NOW)
-    forgotten = plan_forgetting([new], gone, Past(), now=NOW, scan=clean)
-    assert forgotten.superseded == ("itm_1",)
-    assert [one.id for one in forgotten.items] == ["itm_2"]
+    forgotten = plan_forgetting([new], gone, past, now=NOW, scan=clean)
+    assert forgotten.superseded == ("itm_1", "itm_2")
+    assert [one.id for one in forgotten.items] == ["itm_3"]
 
 
 @given(st.sets(SEQS), st.booleans(), SEQS)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.support.candidates import NOW, Ledger, candidate
 
-from everfold.core.memory.items import Item
+from everfold.core.memory.items import Item, ItemId
 from everfold.core.merging.edits import plan_edit, plan_forget, plan_undo, require_revision
+from everfold.core.text.ends import find_end
 from everfold.errors import ConflictError, ForbiddenError, InvalidInputError
 from everfold.testing.kit.builders import minute
 from everfold.testing.kit.memory_builders import item
@@ -113,6 +114,30 @@ def test_undo_brings_back_what_was_superseded() -> None:
         assert (again.status, again.superseded_by, again.valid_to) == ("active", None, None)
         assert (gone.status, gone.superseded_by) == ("superseded", again.id)
     assert from_new[0].id == new[-1].id
+
+
+def test_undo_of_what_began_superseded() -> None:
+    """Two values that came in one change are two items of one revision; undone from either side, the first holds."""
+    ledger = Ledger()
+    told = (candidate("My travel budget is 300 euros.", seq=3), candidate("My travel budget is 450 euros.", seq=20))
+    ledger.merge(*told)
+    old, new = ledger.items.values()
+    assert (old.revision, old.status) == (1, "superseded")
+    for undone in (
+        plan_undo([new], [[old]], now=NOW, written_by="user"),
+        plan_undo([old], [[new]], now=NOW, written_by="user"),
+    ):
+        held = {one.id: (one.status, one.superseded_by) for one in undone}
+        assert held == {old.id: ("active", None), new.id: ("superseded", old.id)}
+
+
+def test_what_began_superseded_ends_as_its_words_say() -> None:
+    """An item that holds for the first time by an undo has the end that its words tell."""
+    ended = replace(item("itm_1", "The guest stays until 6 March 2031.", status="superseded"), valid_to=minute(9))
+    ended = replace(ended, superseded_by=ItemId("itm_gone"))
+    (back,) = plan_undo([ended], now=NOW, written_by="user")
+    assert (back.status, back.valid_to) == ("active", find_end(ended.statement, ended.last_seen_at))
+    assert back.valid_to is not None
 
 
 def test_an_agent_does_not_take_back_what_the_user_said() -> None:
