@@ -4,7 +4,8 @@ Theory of operation. An item that quotes erased words loses those quotes. With o
 statement was taken from the erased words it becomes the newest quote that is left; without any it is erased. What an
 erased item had superseded stays superseded: nothing is revived silently, and an undo brings it back. Topics that drew
 on such an item, or whose prose has words that only the erased text had, are made again from the lines of the items that
-are left, and erased where there are none. Of all these the older revisions go too, since they hold the same words.
+are left, and erased where there are none; a name with such words is replaced. Of all these the older revisions go too,
+since they hold the same words.
 
 A dream that wrote such a topic loses it; a proposed one that would write it is dropped.
 
@@ -16,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from everfold.core.dreams.consolidation import rebuild_topic
+from everfold.core.dreams.consolidation import OUTSIDE, rebuild_topic
 from everfold.core.dreams.topic_lines import Scan, read_topic_text
-from everfold.core.dreams.topic_names import GENERAL, choose_free_name
+from everfold.core.dreams.topic_names import AREA_NAMES, GENERAL, choose_free_name
 from everfold.core.extraction.answers import is_said_by
 from everfold.core.forgetting.files import forget_lines
 from everfold.core.memory.files import FilePlace, MemoryFile
@@ -31,6 +32,7 @@ from everfold.core.text.words import read_matter
 
 SCRUBBED: Final = "some of it was erased"
 """What is left of the problems that a dream had told of."""
+_PLAIN_NAMES: Final = frozenset((*AREA_NAMES, OUTSIDE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,51 +216,75 @@ class _Forgetting:
     scan: Scan
 
     def concerns(self, revisions: Sequence[Topic]) -> bool:
-        """Whether any revision of a topic was made of what is erased."""
-        return any(self._draws(topic) for topic in revisions)
+        """Whether any revision of a topic was made of what is erased, or named after it."""
+        return any(self._is_of_it(topic) for topic in revisions)
 
     def renew(self, revisions: Sequence[Topic], taken: set[str]) -> Topic:
         """The next revision of a topic that is concerned; an inactive one, and one without items, is erased."""
         newest = revisions[-1]
-        left = [self.known[id_] for id_ in newest.sources if id_ in self.known]
+        left = self._list_left(newest)
         if newest.status not in ("active", "quarantined"):
             return forget_topic(newest, now=self.now)
-        if not self._draws(newest):
-            return replace(newest, revision=newest.revision + 1, updated_at=self.now)
-        renewed = rebuild_topic(newest, left, now=self.now, scan=self.scan)
+        renewed = self._rebuild(newest, left)
         if renewed.status == "erased":
             return forget_topic(newest, now=self.now)
+        if self._names(newest.name, left):
+            since = min((item.valid_from for item in left), default=self.now)
+            renewed = replace(renewed, name=choose_free_name(GENERAL, taken, since=since))
+            taken.add(renewed.name)
+        return renewed
+
+    def _rebuild(self, topic: Topic, left: Sequence[Item]) -> Topic:
+        """The next revision of a topic; its text is made of the items that are left where it drew on what is erased."""
+        if not self._draws(topic, left):
+            return replace(topic, revision=topic.revision + 1, updated_at=self.now)
+        renewed = rebuild_topic(topic, left, now=self.now, scan=self.scan)
         threats = tuple(self.scan(f"{renewed.summary}\n{renewed.content}"))
-        name = newest.name
-        if self._tells(name.replace("_", " "), left):
-            name = choose_free_name(GENERAL, taken, since=min(item.valid_from for item in left))
-            taken.add(name)
-        return replace(renewed, name=name, status="quarantined" if threats else "active", threats=threats)
+        if renewed.status == "erased":
+            return renewed
+        return replace(renewed, status="quarantined" if threats else "active", threats=threats)
 
     def scrub(self, dream: Dream, ids: Iterable[str]) -> Dream | None:
         """A dream without the topics that are concerned; None where it had none of them."""
         forgotten = frozenset(ids)
-        kept = tuple(topic for topic in dream.topics if topic.id not in forgotten and not self._draws(topic))
+        kept = tuple(topic for topic in dream.topics if topic.id not in forgotten and not self._is_of_it(topic))
         if kept == dream.topics:
             return None
         return scrub_dream(dream, kept, now=self.now)
 
-    def _draws(self, topic: Topic) -> bool:
-        if not self.changed.isdisjoint(topic.sources):
-            return True
-        prose = read_topic_text(topic.content).prose
-        left = [self.known[id_] for id_ in topic.sources if id_ in self.known]
-        return bool(prose) and self._tells(f"{prose}\n{topic.summary}", left)
+    def _is_of_it(self, topic: Topic) -> bool:
+        left = self._list_left(topic)
+        return self._draws(topic, left) or self._names(topic.name, left)
 
-    def _tells(self, text: str, left: Iterable[Item]) -> bool:
-        """Whether a text has words of what is erased that the items do not account for."""
+    def _list_left(self, topic: Topic) -> list[Item]:
+        return [self.known[id_] for id_ in topic.sources if id_ in self.known]
+
+    def _draws(self, topic: Topic, left: Iterable[Item]) -> bool:
+        return not self.changed.isdisjoint(topic.sources) or self._tells(_read_prose(topic), _list_texts(left))
+
+    def _names(self, name: str, left: Sequence[Item]) -> bool:
+        """Whether a topic's name has words of what is erased; an area's name, and the time of an item, are none."""
+        dates = (f"{item.valid_from:%Y %m %d}" for item in left)
+        return self._tells(_read_name(name), (*_list_texts(left), *dates, *map(_read_name, _PLAIN_NAMES)))
+
+    def _tells(self, text: str, said: Iterable[str]) -> bool:
+        """Whether a text has words of what is erased that other texts do not account for."""
         shared = self.gone.words & read_gone_words([text])
-        return bool(shared) and bool(shared - read_gone_words(_list_texts(left)))
+        return bool(shared) and bool(shared - read_gone_words(said))
 
 
 def _may_tell(topic: Topic, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(read_gone_words([_read_prose(topic), _read_name(topic.name)]))
+
+
+def _read_prose(topic: Topic) -> str:
+    """What of a topic is not made of its items' lines; its summary counts them where there is no prose."""
     prose = read_topic_text(topic.content).prose
-    return bool(prose) and not words.isdisjoint(read_gone_words([prose, topic.summary]))
+    return f"{prose}\n{topic.summary}" if prose else ""
+
+
+def _read_name(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _list_texts(items: Iterable[Item]) -> Iterable[str]:

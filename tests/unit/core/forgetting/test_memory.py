@@ -131,6 +131,43 @@ def test_a_renamed_topic_takes_no_name_that_is_there() -> None:
     assert (renamed.name, renamed.status) == ("general_2031_03", "active")
 
 
+def test_a_name_alone_is_read_too() -> None:
+    """Where only the name of a topic tells erased words, in a revision or in a dream, nothing keeps them and the text stays."""
+    left = item("itm_2", "The crane is blue.")
+    gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words([NEEDLE]))
+    told = replace(topic("top_1", f"{NEEDLE}_crane", content="Prose on the crane."), sources=(left.id,))
+    plain = replace(topic("top_2", "crane", content="Prose on the crane."), sources=(left.id,))
+    past = Past(topics=((told,), (plain,)), dreams=(replace(dream("drm_1", told, plain), state="rejected"),))
+    past = replace(past, sources=dict.fromkeys(past.list_wanted([], gone.words), left))
+    forgotten = plan_forgetting([], gone, past, now=NOW, scan=clean)
+    assert [(one.name, one.content, one.status) for one in forgotten.topics] == [("general", told.content, "active")]
+    assert [one.topics for one in forgotten.dreams] == [(plain,)]
+
+
+def test_an_old_name_goes_with_what_it_was_made_of() -> None:
+    """A topic that is made of other items by now loses the name that it has from an erased one."""
+    left, lost = item("itm_2", "The crane is blue."), item("itm_1", NEEDLE, evidence(NEEDLE))
+    gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words([NEEDLE]))
+    now = replace(topic("top_1", NEEDLE, content="- a line"), sources=(left.id,))
+    past = Past(topics=((replace(now, sources=(lost.id,)), replace(now, revision=2)),))
+    new = forget_quotes([lost], gone, now=NOW)
+    past = replace(past, sources={left.id: left})
+    assert past.list_wanted([new.id], gone.words) == [lost.id, left.id]
+    (renamed,) = plan_forgetting([new], gone, past, now=NOW, scan=clean).topics
+    assert (renamed.name, renamed.content) == ("general", now.content)
+
+
+@pytest.mark.parametrize("name", ["health", "general_%Y_%m", "from_outside", "crane_%Y_%m_%d"])
+def test_a_name_that_no_words_gave_stays(name: str) -> None:
+    """An area's name, and the time of a topic's items in its name, are of no message, whatever was erased."""
+    left = item("itm_2", "The crane is blue.")
+    words = read_gone_words(["Health, general plans from outside:", f"{left.valid_from:%Y %m %d}"])
+    told = replace(topic("top_1", f"{left.valid_from:{name}}", content="- a line"), sources=(left.id,))
+    past = Past(topics=((told,),), sources={left.id: left})
+    gone = Gone(messages=frozenset({(SES, 1)}), words=words)
+    assert plan_forgetting([], gone, past, now=NOW, scan=clean).topics == ()
+
+
 def test_what_was_superseded_is_named_and_not_revived() -> None:
     """An erased correction names the items that stay superseded; no revision of them is among those written."""
     newer = replace(item("itm_3", NEEDLE, evidence(NEEDLE)), supersedes=ItemId("itm_1"))
