@@ -50,7 +50,7 @@ async def test_the_newest_messages_are_retracted(admin: httpx2.AsyncClient, sess
     path = f"/api/sessions/{session_id}"
     await admin.post(f"{path}/messages", json={"messages": talk(2)})
     done = await admin.post(f"{path}/retract", json={"count": 2})
-    assert (done.status_code, done.json()) == (200, {"seqs": [3, 4], "items": []})
+    assert (done.status_code, done.json()) == (200, {"seqs": [3, 4], "items": [], "restored": []})
     listed = (await admin.get(f"{path}/messages")).json()["messages"]
     assert [one["is_retracted"] for one in listed] == [False, False, True, True]
     assert listed[2]["text"] == talk(2)[2]["content"]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -175,6 +176,60 @@ async def test_items_that_only_it_supports_expire(engine: Everfold) -> None:
     assert done.items
     assert {status for statement, status in after.items() if "Quill" in statement} == {"expired"}
     assert {status for statement, status in after.items() if "Zugzwang" in statement} == {"active"}
+
+
+OPENING = ("We decided to open the web shop on 3 March.", "Actually, we open the web shop on 10 March.")
+
+
+async def test_what_a_retracted_correction_superseded_holds_again(engine: Everfold, clock: FakeClock) -> None:
+    """A correction that is retracted was never said: what it superseded holds as before, and an undo takes that back."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    memory = await engine.memory(user="ada")
+    for text in OPENING:
+        await session.append(user(text))
+        clock.advance(timedelta(hours=1))
+    done = await session.retract()
+    (item,) = await memory.items()
+    assert (item.id, item.statement, item.superseded_by, item.valid_to) == (done.restored[0], OPENING[0], None, None)
+    (corrected,) = await memory.items(statuses=("expired",))
+    assert done.items == (corrected.id,)
+    await memory.undo(corrected.id)
+    assert [one.statement for one in await memory.items()] == [OPENING[1]]
+
+
+async def test_a_retracted_chain_leaves_its_beginning(engine: Everfold, clock: FakeClock) -> None:
+    """Of corrections of corrections that are retracted together, what was said before them holds, and none of them."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    memory = await engine.memory(user="ada")
+    for text in (*OPENING, "Actually, we open the web shop on 17 March."):
+        await session.append(user(text))
+        clock.advance(timedelta(hours=1))
+    assert len(await memory.items(statuses=("superseded",))) == len(OPENING)
+    await session.retract(2)
+    assert [one.statement for one in await memory.items()] == [OPENING[0]]
+
+
+async def test_what_is_retracted_with_its_correction_stays_away(engine: Everfold, clock: FakeClock) -> None:
+    """A statement that is retracted together with its correction does not hold again."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    memory = await engine.memory(user="ada")
+    for text in OPENING:
+        await session.append(user(text))
+        clock.advance(timedelta(hours=1))
+    assert (await session.retract(2)).restored == ()
+    assert await memory.items() == []
+
+
+async def test_what_was_retracted_elsewhere_stays_away(engine: Everfold, clock: FakeClock) -> None:
+    """A statement that was retracted while it was superseded does not hold again when its correction is retracted."""
+    first = await engine.session(user="ada", limit=LIMIT)
+    await first.append(user(OPENING[0]))
+    clock.advance(timedelta(hours=1))
+    second = await first.new()
+    await second.append(user(OPENING[1]))
+    assert (await first.retract()).items == ()
+    assert (await second.retract()).restored == ()
+    assert await (await engine.memory(user="ada")).items() == []
 
 
 @pytest.mark.parametrize("is_first", [True, False])

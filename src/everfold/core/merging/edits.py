@@ -127,6 +127,32 @@ def plan_undo(
     )
 
 
+def plan_unsaid(
+    unsaid: Sequence[Item], superseded: Sequence[Sequence[Item]], *, now: datetime, written_by: Writer
+) -> tuple[Item, ...]:
+    """What becomes of items that nothing says any more: they expire, and what they had superseded holds as before.
+
+    Args:
+        unsaid: These items, also those that are superseded: what one of them superseded holds again through it.
+        superseded: Every revision of each item that one of them superseded and that is still said, oldest first.
+        now: The present moment.
+        written_by: Who.
+    """
+    ended = [item for item in unsaid if item.status in ("active", "quarantined")]
+    gone = {item.id for item in ended}
+    while more := {item.id for item in unsaid if item.superseded_by in gone} - gone:
+        gone |= more
+    back = [
+        (item, rows[-1])
+        for rows in superseded
+        if rows[-1].superseded_by in gone and (item := _bring_back(rows)) is not None
+    ]
+    return tuple(
+        _revise(_hold_back(item), was, now=now, written_by=written_by)
+        for item, was in (*((_retire(item, None, now), item) for item in ended), *back)
+    )
+
+
 def _revise(item: Item, was: Item, *, now: datetime, written_by: Writer) -> Item:
     return replace(item, revision=was.revision + 1, changed_at=now, written_by=written_by)
 

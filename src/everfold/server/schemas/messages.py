@@ -198,7 +198,7 @@ MessagePageSchema = project(
     words={"last_seq": "The newest message of the log; 0 for an empty one."},
     next_cursor=(str | None, _find_cursor, "Give it as `cursor` for what follows; null at the end."),
 )
-RetractedSchema = project("Retracted", Retracted, "seqs items")
+RetractedSchema = project("Retracted", Retracted, "seqs items restored")
 ErasedMessageSchema = project(
     "ErasedMessage",
     Erased,

@@ -6,16 +6,19 @@ Source: DESIGN G2; docs/adr/0034-retracting.md.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from everfold.core.extraction.answers import is_said_by
 from everfold.core.log.messages import Note
 from everfold.core.log.retracting import Retraction, plan_retraction
 from everfold.core.memory.items import Evidence, Item, ItemId, is_entered
 from everfold.core.memory.records import AuditEntry, MemoryChange
+from everfold.core.merging.edits import plan_unsaid
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
+from everfold.services.memory.look_up import list_all_items
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -26,6 +29,8 @@ MOST_RETRACTED = 1000
 _REACH = 40
 """How many messages before the retracted ones are read, at first, to find the end of the unit before."""
 _PAGE = 200
+_SAYING: Final = frozenset(("active", "quarantined", "superseded"))
+"""The statuses of items that hold, or would again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +40,12 @@ class Retracted:
     Attributes:
         seqs: The messages that were retracted, rising.
         items: Items of memory that nothing else says; they have expired.
+        restored: Items that those had superseded; they hold again.
     """
 
     seqs: tuple[int, ...]
     items: tuple[ItemId, ...] = ()
+    restored: tuple[ItemId, ...] = ()
 
 
 async def retract_messages(
@@ -73,8 +80,12 @@ async def retract_messages(
         for change in retraction.memory:
             tell_memory(stream, change)
         await live.reload(store)
-        items = tuple(item.id for change in retraction.memory for item in change.items)
-        return Retracted(seqs=tuple(seqs), items=items)
+        items = [item for change in retraction.memory for item in change.items]
+        return Retracted(
+            seqs=tuple(seqs),
+            items=tuple(item.id for item in items if item.status == "expired"),
+            restored=tuple(item.id for item in items if item.status != "expired"),
+        )
 
     return await write_in_turn(store, live.record.user_id, attempt)
 
@@ -168,18 +179,22 @@ async def _look_back(store: Store, session_id: SessionId, last_seq: int) -> list
 async def _plan_memory(
     store: Store, live: LiveSession, seqs: Sequence[int], *, now: datetime, actor: str
 ) -> MemoryChange | None:
-    """The items that only these messages support, expired; None where there are none."""
+    """The items that only these messages support, expired, and what holds again in their place; None for none."""
     record = live.record
     version = await store.read_memory_version(record.user_id)
-    quoting = [
-        item.id for item in await store.find_quoting(record.id, seqs) if item.status in {"active", "quarantined"}
-    ]
+    quoting = [item.id for item in await store.find_quoting(record.id, seqs) if item.status in _SAYING]
     gone = {(record.id, seq) for seq in seqs}
-    items = [
-        _expire(revisions[-1], now)
+    unsaid = [
+        revisions[-1]
         for revisions in await store.list_histories(record.user_id, quoting)
         if await _is_unsupported(store, revisions, gone)
     ]
+    superseded = [
+        revisions
+        for revisions in await _load_superseded(store, unsaid)
+        if not await _is_unsupported(store, revisions, gone)
+    ]
+    items = plan_unsaid(unsaid, superseded, now=now, written_by="user")
     if not items:
         return None
     entry = AuditEntry(
@@ -191,13 +206,16 @@ async def _plan_memory(
         about=tuple(item.id for item in items),
         counts=(("items", len(items)),),
     )
-    return MemoryChange(
-        user_id=record.user_id, agent_id=record.agent_id, expected=version, items=tuple(items), audit=(entry,)
-    )
+    return MemoryChange(user_id=record.user_id, agent_id=record.agent_id, expected=version, items=items, audit=(entry,))
 
 
-def _expire(item: Item, now: datetime) -> Item:
-    return replace(item, status="expired", valid_to=now, revision=item.revision + 1, changed_at=now, written_by="user")
+async def _load_superseded(store: Store, unsaid: Sequence[Item]) -> list[list[Item]]:
+    """Every revision of each item that one of these superseded. Where one did, it reads every superseded item of the user."""
+    if not any(item.supersedes for item in unsaid):
+        return []
+    user_id, ids = unsaid[0].user_id, {item.id for item in unsaid}
+    superseded = await list_all_items(store, user_id, None, "superseded")
+    return await store.list_histories(user_id, [item.id for item in superseded if item.superseded_by in ids])
 
 
 async def _is_unsupported(store: Store, revisions: Sequence[Item], gone: set[tuple[SessionId, int]]) -> bool:
