@@ -83,6 +83,7 @@ CHANGES: dict[str, Change] = {
         wire={"role": "user", "content": nest(900)}
     ),
     "a huge number": lambda it: it["items"][0][0].update(revision=10**400),
+    "a moment behind the last": lambda it: it["items"][0][0].update(valid_to="9999-12-31T23:59:59-05:00"),
     "a number too large": lambda it: it["extractions"][0].update(ordinal=2**70),
     "no number": lambda it: it["items"][0][0].update(confidence=float("nan")),
     "a share above 1": lambda it: it["items"][0][0].update(confidence=1e30),

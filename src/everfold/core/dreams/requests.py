@@ -341,10 +341,10 @@ class _Reader:
             return None
         try:
             end = datetime.fromisoformat(_read_text(value).strip())
-        except ValueError:
+            end = end.replace(tzinfo=UTC) if end.tzinfo is None else end.astimezone(UTC)
+        except (ValueError, OverflowError):
             self.notes.append("the end of a topic was no date and was left out")
             return None
-        end = end.replace(tzinfo=UTC) if end.tzinfo is None else end.astimezone(UTC)
         if end <= self.request.now:
             self.notes.append("the end of a topic had passed and was left out")
             return None

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Final, Literal, NewType, get_args, get_origin, get_type_hints
 
+from everfold.core.primitives.moments import is_in_utc
 from everfold.errors import InvalidInputError
 
 MOST_WHOLE: Final = 2**53
@@ -93,7 +94,7 @@ def _check_plain(value: object, hint: type) -> str:
         return f"expected {hint.__name__}, got {type(value).__name__}"
     if isinstance(value, int) and abs(value) > MOST_WHOLE:
         return f"{value} is too large"
-    if isinstance(value, datetime) and value.utcoffset() is None:
+    if isinstance(value, datetime) and not is_in_utc(value):
         return "expected a moment with its offset from UTC"
     if is_dataclass(hint) and fields(hint):
         return check_fields(value, hint)

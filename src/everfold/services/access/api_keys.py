@@ -20,6 +20,7 @@ from everfold.core.access.api_keys import (
     require_name,
 )
 from everfold.core.primitives.listing import require_page_size
+from everfold.core.primitives.moments import require_aware
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError, StoreUnavailableError, UnauthenticatedError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids, Secrets
@@ -203,8 +204,7 @@ class ApiKeys:
 def _choose_expiry(now: datetime, expires_at: datetime | None, lifetime: timedelta | None) -> datetime | None:
     if expires_at is not None and lifetime is not None:
         raise InvalidInputError("An API key has an expiry or a lifetime. Give one of them.")
-    if expires_at is not None and expires_at.utcoffset() is None:
-        raise InvalidInputError(f"The expiry of an API key needs an offset from UTC, got {expires_at}.")
+    require_aware("expires_at", expires_at)
     if expires_at is None and lifetime is None:
         return None
     try:

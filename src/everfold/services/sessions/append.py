@@ -13,6 +13,7 @@ from everfold.core.log.messages import Message, WireFormat
 from everfold.core.log.state import SessionState
 from everfold.core.log.wire import read_wire
 from everfold.core.primitives.json_values import JsonObject, encode_json
+from everfold.core.primitives.moments import require_aware
 from everfold.core.primitives.origins import Origin, check_source, choose_origin
 from everfold.core.primitives.stepwise import finish
 from everfold.core.sources.refreshing import measure_replacement
@@ -58,8 +59,7 @@ def read_incoming(
     reason = check_source(source)
     if not isinstance(said_at, datetime):
         raise InvalidInputError(f"said_at must be a datetime with a time zone, got {type(said_at).__name__}")
-    if said_at.tzinfo is None:
-        raise InvalidInputError(f"said_at {said_at.isoformat()} has no time zone; give an aware datetime")
+    require_aware("said_at", said_at)
     return Incoming(
         message,
         content,

@@ -213,6 +213,8 @@ def test_supersedes_never_names_an_unknown_topic(names: list[str]) -> None:
         ("2001-05-01", None),
         ("next week", None),
         (20310501, None),
+        ("9999-12-31T23:59:59-05:00", None),
+        ("0001-01-01T00:00:00+05:00", None),
     ],
 )
 def test_an_end_is_a_moment_to_come(end: object, expected: str | None) -> None:
