@@ -27,7 +27,7 @@ from everfold.services.memory.list_items import (
     list_agent_items,
     list_matching_items,
     list_whole,
-    show_status,
+    show_item,
 )
 from everfold.services.memory.measure_budgets import Budget, measure_budgets
 from everfold.services.memory.read_audit import AuditPage, read_audit
@@ -192,7 +192,7 @@ class Memory:
         is_hidden = self._scope is not None and now.tier == "agent" and now.agent_id != self._scope
         if now.user_id != self.user_id or is_hidden:
             raise NotFoundError(f"this user's memory has no item {item_id!r}; list the items", item=item_id)
-        return [*revisions[:-1], show_status(now, self._now())]
+        return [*revisions[:-1], show_item(now, self._now())]
 
     async def why(self, item_id: str) -> list[Because]:
         """Return the source messages of an item and of the items it replaced, oldest first.
@@ -340,7 +340,7 @@ class Memory:
 
         Its source messages stay; see `Session.erase`.
         """
-        return await self._memory.forgetter.forget_item(
+        forgotten = await self._memory.forgetter.forget_item(
             ItemId(item_id),
             user_id=self.user_id,
             agent_id=self._scope,
@@ -348,6 +348,7 @@ class Memory:
             writer=self._writer,
             actor=actor,
         )
+        return show_item(forgotten, self._now())
 
     async def forget_topic(
         self,

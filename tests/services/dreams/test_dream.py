@@ -18,6 +18,7 @@ from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.memory.topics import Dream, Topic
+from everfold.core.merging.edits import plan_forget
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.errors import ConflictError, NotFoundError, StoreUnavailableError
 from everfold.ports.leases import LeaseName
@@ -384,10 +385,12 @@ async def test_identical_text_is_no_change() -> None:
 
 
 async def test_mini_dream_gate_off() -> None:
-    """A range in which nothing was found makes no call and no write."""
+    """A range in which nothing was found, or only what was forgotten since, makes no call and no write."""
     bench = await Bench(FINE).open(*HARBOUR)
+    await put(bench.store, *(plan_forget(item, now=day(30), written_by="erase") for item in HARBOUR))
     before = await bench.snapshot()
     assert await bench.dreamer.dream_range(ADA, GUIDE, session_record().id, 7, 9) is None
+    assert await bench.dreamer.dream_range(ADA, GUIDE, session_record().id, 1, 2) is None
     assert await bench.snapshot() == before
     assert bench.model.requests == []
 

@@ -221,11 +221,17 @@ async def test_a_forgotten_item_leaves_topics_and_dreams(engine: Everfold) -> No
     memory = await engine.memory(user="ada")
     await memory.dream()
     (item,) = await find_items(engine, NEEDLE)
-    await memory.forget(item.id)
+    assert (await memory.forget(item.id)).evidence == ()
     places = await engine.admin.verify_erased(user="ada", words=[NEEDLE])
     assert {place.kind for place in places} <= {"message", "search", "window", "state"}
     assert await memory.topics() == []
+    assert await memory.why(item.id) == []
+    assert [one.evidence for one in await memory.items(statuses=("erased",))] == [()]
+    (gone,) = await engine._store.find_quoting(session.record.id, [seq])
+    assert [(one.seq, one.quote.strip()) for one in gone.evidence] == [(seq, "")]
     await session.erase(seq)
+    assert await engine._store.find_quoting(session.record.id, [seq]) == []
+    assert [one.identity for one in await memory.items(statuses=("erased",))] == [""]
     await check_gone(engine)
 
 

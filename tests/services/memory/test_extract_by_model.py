@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -362,6 +363,26 @@ class Erasing(ScriptedModel):
         """Let it happen, then answer."""
         await self.happens()  # type: ignore[misc]  # an async function of the test
         return await super().reply(request)
+
+
+@pytest.mark.parametrize("way", ["forget", "undo"])
+async def test_a_later_pass_does_not_bring_back_what_was_forgotten(url: str, tmp_path: Path, way: str) -> None:
+    """A model that reads the message of a forgotten or undone item says the same in other words in vain."""
+    script = tmp_path / "model.jsonl"
+    step = answer(preferences=[entry("Ada wants brief replies.", "I prefer short answers.", 1)])
+    script.write_text(json.dumps({"text": step.text}) + "\n")
+    settings = {"memory": {"system": "structured"}, "model": {"name": f"script:{script}"}}
+    async with everfold.open(url, settings=settings) as engine:
+        session = await engine.session(user="ada", agent="helper", limit=8_000)
+        memory = await engine.memory(user="ada", agent="helper")
+        await session.append([user("I prefer short answers."), assistant("Noted.")])
+        (item,) = await memory.items()
+        await (memory.forget(item.id) if way == "forget" else memory.undo(item.id))
+        await session.append([*talk(20), user("Hm."), assistant("Yes.")])
+        await session.compact(keep_recent=2)
+        (read,) = [one for one in await memory.extractions() if one.written_by == "model"]
+        assert (read.refused_count, read.items) == (1, ())
+        assert "Ada wants brief replies." not in [one.statement for one in await memory.items()]
 
 
 async def test_words_erased_meanwhile_do_not_come_back() -> None:

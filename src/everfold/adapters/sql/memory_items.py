@@ -275,6 +275,7 @@ def find_related(
     agent_id: AgentId | None,
     *,
     identities: Sequence[str] = (),
+    messages: Sequence[tuple[SessionId, int]] = (),
     queries: Sequence[SearchQuery] = (),
     like_count: int = 0,
     block_count: int = 0,
@@ -292,19 +293,28 @@ def find_related(
         _ask_run(user_key, place, ("active", "block"), after_key=0, limit_count=block_count),
     ]
     asked += [("find_same_items", {"user_key": user_key, "identity": identity}) for identity in identities]
+    asked += [("find_gone_items", {"user_key": user_key, "session_id": one, "seq": seq}) for one, seq in messages]
     found = iter(database.rows_all([*asked, *chain.from_iterable(counting)]))
     version, block = read_version(next(found)), next(found)
-    same = dict(cast("Iterable[tuple[int, bytes]]", chain.from_iterable(islice(found, len(identities)))))
+    same = _read_keyed(islice(found, len(identities)))
+    gone = _read_keyed(islice(found, len(messages)))
     like: dict[bytes, None] = {}
     for query, counted in zip(queries, counting, strict=True):
         counts = database.words.read_counts(query, list(islice(found, len(counted))))
         like |= dict.fromkeys(_find_like(database, query, counts, user_key, place, like_count))
     return RelatedItems(
         version=version,
-        same=tuple(_read_item(same[key]) for key in sorted(same)),
+        same=same,
         like=tuple(map(_read_item, like)),
         block=tuple(_read_item(content) for _, content in block),
+        gone=gone,
     )
+
+
+def _read_keyed(found: Iterable[Sequence[Row]]) -> tuple[Item, ...]:
+    """The items of rows of keys and contents, by their keys, each once."""
+    contents = dict(cast("Iterable[tuple[int, bytes]]", chain.from_iterable(found)))
+    return tuple(_read_item(contents[key]) for key in sorted(contents))
 
 
 def read_version(rows: Sequence[Row]) -> MemoryVersion:

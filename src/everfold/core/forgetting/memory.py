@@ -124,7 +124,10 @@ def forget_quotes(revisions: Sequence[Item], gone: Gone, *, now: datetime) -> It
     """
     last = revisions[-1]
     if last.status == "erased":
-        return replace(last, revision=last.revision + 1, changed_at=now, written_by="erase", evidence=(), identity="")
+        places = tuple(one for one in last.evidence if not gone.holds(one))
+        identity = last.identity if places else ""
+        # Its moment stays: what was said after it was forgotten may be found.
+        return replace(last, revision=last.revision + 1, written_by="erase", evidence=places, identity=identity)
     left = _list_left(revisions, gone)
     lost = [one for item in revisions for one in item.evidence if gone.holds(one)]
     words = gone.words | read_gone_words(one.quote for one in lost)

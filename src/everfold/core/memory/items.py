@@ -23,8 +23,8 @@ Tier = Literal["user", "agent"]
 """user: who the person is, shared by all their agents. agent: what one agent noted about its work with them."""
 
 ItemStatus = Literal["active", "superseded", "expired", "quarantined", "erased"]
-"""Only active items are ever shown to a model. Quarantined ones are visible to their owner; of erased ones nothing is
-left but their id."""
+"""Only active items are ever shown to a model. Quarantined ones are visible to their owner; of erased ones no word is
+left."""
 
 Shelf = Literal["block", "archive"]
 """block: in the text that is always injected, within its budget. archive: reachable by recall."""
@@ -53,7 +53,8 @@ class Item:
         user_id: Whose memory it is in.
         agent_id: Who noted it; an item of the agent tier is that agent's alone.
         statement: What memory says, one or two sentences; exact words of the person where `is_explicit`.
-        evidence: Where it was said, oldest first; empty for what was entered by hand.
+        evidence: Where it was said, oldest first; empty for what was entered by hand. Of an erased item blanks stand for
+            the quotes, where the messages are still there.
         origin: The lowest of whatever it was derived from; see `everfold.core.primitives.origins`.
         confidence: 0 to 1, as its finder states it.
         valid_from: Since when it is so.

@@ -45,12 +45,14 @@ class RelatedItems:
         same: The items with the identities, whatever their status, in the order in which memory first had them.
         like: Active items that share words with the queries, each once.
         block: The first active items of the block.
+        gone: Erased and expired items that have one of the messages as evidence, each once.
     """
 
     version: MemoryVersion = MemoryVersion()
     same: tuple[Item, ...] = ()
     like: tuple[Item, ...] = ()
     block: tuple[Item, ...] = ()
+    gone: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from everfold.core.merging.item_subjects import (
     is_of_one_place,
     list_replaced_items,
     may_replace,
+    overlaps,
     says_no_more,
 )
 from everfold.core.merging.releasing import list_open_threats
@@ -40,7 +41,8 @@ RefusalReason = Literal["empty", "unquoted", "machine_word", "outranked", "forgo
 """Why a candidate was not taken.
 
 empty: it says nothing. unquoted: no message says it. machine_word: only the user can say what the user wants.
-outranked: it repeats what is known from a source with more authority. forgotten: it was erased after it was said.
+outranked: it repeats what is known from a source with more authority. forgotten: it, or another item of the words that say
+it last, was erased or ended by hand after they were said.
 threat: its words equal those of a clean item, and its quote holds a threat.
 """
 
@@ -68,11 +70,13 @@ class Known:
         same: All items with the identities of the candidates, whatever their status.
         like: Active items that share words with the candidates, those that superseded one of `same`, and those that a
             candidate says it replaces.
+        gone: Erased and expired items that quote a message of the candidates.
     """
 
     block: tuple[Item, ...] = ()
     same: tuple[Item, ...] = ()
     like: tuple[Item, ...] = ()
+    gone: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +163,7 @@ class Desk:
     """The items of one decision as they are by now, and which of them are other than they were."""
 
     def __init__(self, known: Known, author: Author, new_ids: Iterator[ItemId]) -> None:
-        self._was = {item.id: item for item in (*known.like, *known.same, *known.block)}
+        self._was = {item.id: item for item in (*known.gone, *known.like, *known.same, *known.block)}
         self._author = author
         self._new_ids = new_ids
         self.items = dict(self._was)
@@ -183,7 +187,16 @@ class Desk:
 
     def list_quoting(self, new: Item) -> list[Item]:
         """The active items of an item's place, also past their end, that quote a message which it quotes."""
-        return [item for item in self._index.list_quoting(new) if is_of_one_place(item, new)]
+        quoting = self._index.list_quoting(new)
+        return [item for item in quoting if item.status == "active" and is_of_one_place(item, new)]
+
+    def was_forgotten(self, new: Item) -> bool:
+        """Whether an item of the words that say this last was erased, or ended by hand, after they were said."""
+        said = replace(new, evidence=new.evidence[-1:])  # another answer to the same question is another statement
+        return any(
+            item.status in ("erased", "expired") and item.changed_at >= new.last_seen_at and overlaps(said, item)
+            for item in self._index.list_quoting(said)
+        )
 
     def list_older(self, newer: Item) -> list[Item]:
         """The rivals that an item may replace: those said shortly before it, of all that share a word."""
@@ -328,13 +341,15 @@ class _Merger:
             held = [item for item in same if item.status == "quarantined"]
             if held:
                 return "outranked" if new.authority < held[0].authority else self._see_again(held[0], candidate)
-            return "threat" if any(item.status != "erased" for item in same) else self._name(new)
+            if any(item.status != "erased" for item in same):
+                return "threat"
+            return "forgotten" if self._desk.was_forgotten(new) else self._name(new)
         lasting = [item for item in same if item.status not in ("erased", "quarantined")]
         if lasting:
             return self._repeat(min(lasting, key=lambda item: _read_rank(item, candidate)), new, candidate)
         if not new.is_explicit and (older := self._find_fuller(new)) is not None:
             return "outranked" if new.authority < older.authority else self._see_again(older, candidate)
-        return self._place(new, candidate)
+        return "forgotten" if self._desk.was_forgotten(new) else self._place(new, candidate)
 
     def _find_released(self, same: Sequence[Item], new: Item) -> Item | None:
         """The item that a person has let pass with exactly these words."""

@@ -71,13 +71,15 @@ def plan_forget(item: Item, *, now: datetime, written_by: Writer, keeps_identity
         item: Of any status.
         now: The present moment.
         written_by: Who.
-        keeps_identity: A hash of its words stays, so that a pass over the messages in which they still stand does not
-            bring it back; said anew it is a new item. Not when those messages are erased.
+        keeps_identity: A hash of its words stays, and blanks of the length of its quotes at their places, so that a pass
+            over the messages in which they still stand does not bring it back; said anew it is a new item. Not when those
+            messages are erased.
     """
+    places = tuple(one._replace(quote=" " * len(one.quote)) for one in item.evidence)
     gone = replace(
         item,
         statement="",
-        evidence=(),
+        evidence=places if keeps_identity else (),
         confidence=0.0,
         status="erased",
         shelf="archive",

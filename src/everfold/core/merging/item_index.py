@@ -53,10 +53,10 @@ class ItemIndex:
         self._items[item.id] = item
         number = self._numbers[item.id]
         self._of_identity[item.identity].add(number)
-        if item.status != "active":
-            return
         for message in _list_messages(item):
             self._quoting[message].add(number)
+        if item.status != "active":
+            return
         for key in _list_places(item):
             insort(self._lines[key], _Line(item.last_seen_at, number))
 
@@ -65,7 +65,7 @@ class ItemIndex:
         return self._pick(self._of_identity.get(identity, ()))
 
     def list_quoting(self, item: Item) -> list[Item]:
-        """The active items that quote a message which an item quotes."""
+        """The items that quote a message which an item quotes, whatever their status."""
         return self._pick(number for message in _list_messages(item) for number in self._quoting.get(message, ()))
 
     def list_older(self, newer: Item, is_rival: Callable[[Item], bool]) -> list[Item]:
@@ -100,10 +100,10 @@ class ItemIndex:
     def _drop(self, item: Item) -> None:
         number = self._numbers[item.id]
         self._of_identity[item.identity].discard(number)
-        if item.status != "active":
-            return
         for message in _list_messages(item):
             self._quoting[message].discard(number)
+        if item.status != "active":
+            return
         for key in _list_places(item):
             lines = self._lines[key]
             del lines[bisect_left(lines, _Line(item.last_seen_at, number))]

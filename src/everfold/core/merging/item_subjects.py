@@ -123,20 +123,21 @@ def is_of_one_place(one: Item, other: Item) -> bool:
 
 def says_no_more(newer: Item, older: Item) -> bool:
     """Whether a newer statement was taken from the same words as an older one, and has no word that it lacks."""
-    if not any(_overlap(newer, older)):
+    if not overlaps(newer, older):
         return False
     told = " ".join((older.statement, *(one.quote for one in older.evidence)))
     return frozenset(read_matter(newer.statement).split()) <= {*read_matter(told).split(), "user"}
 
 
-def _overlap(newer: Item, older: Item) -> list[bool]:
-    return [
-        one.session_id == two.session_id
-        and one.seq == two.seq
-        and max(one.start, two.start) < min(one.start + len(one.quote), two.start + len(two.quote))
-        for one in newer.evidence
-        for two in older.evidence
-    ]
+def overlaps(one: Item, other: Item) -> bool:
+    """Whether a quote of one item and a quote of another have a word of a message in common."""
+    return any(
+        quote.session_id == two.session_id
+        and quote.seq == two.seq
+        and max(quote.start, two.start) < min(quote.start + len(quote.quote), two.start + len(two.quote))
+        for quote in one.evidence
+        for two in other.evidence
+    )
 
 
 def may_replace(newer: Item, older: Item) -> bool:

@@ -127,7 +127,8 @@ async def list_range_items(
         if one.session_id == session_id and one.first_seq <= last_seq and one.last_seq >= first_seq
     ]
     items = await store.read_items(user_id, agent_id, [id_ for one in own for id_ in one.items])
-    return [item.id for item in items if any(first_seq <= quote.seq <= last_seq for quote in item.evidence)]
+    known = (item for item in items if item.status != "erased")
+    return [item.id for item in known if any(first_seq <= quote.seq <= last_seq for quote in item.evidence)]
 
 
 async def _read_extractions(

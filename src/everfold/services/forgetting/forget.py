@@ -110,7 +110,7 @@ class Forgetter:
         writer: Writer = "user",
         actor: str = "user",
     ) -> Item:
-        """Erase an item with all its revisions, and make again what drew on it; its id and the hash of its words stay.
+        """Erase an item with all its revisions, and make again what drew on it; its id, places and hash stay.
 
         Raises:
             NotFoundError: this user, or agent, has no such item.

@@ -65,9 +65,9 @@ class ItemQuery:
         return self.matches(item) and self.text.casefold() in item.statement.casefold()
 
 
-def show_status(item: Item, now: datetime) -> Item:
-    """An item as it is shown: one that is active past its end with the status "expired"."""
-    return replace(item, status=item.status_at(now))
+def show_item(item: Item, now: datetime) -> Item:
+    """An item as it is shown: one that is active past its end as "expired", one that is erased without its places."""
+    return replace(item, status=item.status_at(now), evidence=() if item.status == "erased" else item.evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ async def list_matching_items(
         for item in filter(query.holds, page):
             if len(items) == limit_count:
                 return ItemPage(items=tuple(items), next_id=items[-1].id)
-            items.append(show_status(item, query.now))
+            items.append(show_item(item, query.now))
         if len(page) < page_count:
             return ItemPage(items=tuple(items))
         after, page_count = page[-1].id, _PAGE_COUNT

@@ -34,6 +34,7 @@ async def load_known(
         user_id,
         agent_id,
         identities=list_identities(candidates, agent_id) if candidates else (),
+        messages=list(dict.fromkeys((one.session_id, one.seq) for it in candidates for one in it.evidence)),
         queries=queries[:_STEP_COUNT],
         like_count=LIKE_COUNT,
         block_count=_PAGE_COUNT,
@@ -48,7 +49,7 @@ async def load_known(
     for item_id in (*named, *(item.superseded_by for item in found.same if item.superseded_by is not None)):
         like |= {item.id: item for item in await _follow(store, item_id, user_id, agent_id)}
     block = found.block if len(found.block) < _PAGE_COUNT else await list_block_items(store, user_id, agent_id)
-    return found.version, Known(block=tuple(block), same=found.same, like=tuple(like.values()))
+    return found.version, Known(block=tuple(block), same=found.same, like=tuple(like.values()), gone=found.gone)
 
 
 async def _follow(store: MemoryStore, item_id: ItemId, user_id: UserId, agent_id: AgentId) -> list[Item]:

@@ -74,12 +74,14 @@ def test_the_user_may_lift_a_check_in_an_agents_note() -> None:
 
 
 def test_nothing_is_left_of_what_is_forgotten() -> None:
-    """A forgotten item holds neither words nor quotes; the hash of its words goes too where that is asked."""
+    """A forgotten item holds no words; the hash of them and the places of its quotes go too where that is asked."""
     ledger = Ledger()
     ledger.merge(candidate("I live in Lyon."))
     (was,) = ledger.items.values()
     gone = plan_forget(was, now=NOW, written_by="user", keeps_identity=False)
     assert (gone.status, gone.statement, gone.evidence, gone.identity) == ("erased", "", (), "")
+    (place,) = plan_forget(was, now=NOW, written_by="user").evidence
+    assert (place.seq, place.start, place.quote.strip(), len(place.quote)) == (1, 0, "", len("I live in Lyon."))
     assert gone.revision == was.revision + 1
 
 

@@ -81,6 +81,13 @@ JOIN items ON items.user_key = item_evidence.user_key AND items.key = item_evide
 WHERE session_id = :session_id AND seq = :seq
 ORDER BY item_key;
 
+-- name: find_gone_items
+SELECT items.key, items.content
+FROM item_evidence
+JOIN items ON items.user_key = item_evidence.user_key AND items.key = item_evidence.item_key
+WHERE item_evidence.user_key = :user_key AND session_id = :session_id AND seq = :seq
+    AND items.status IN ('erased', 'expired');
+
 -- name: find_items_of_session
 SELECT content FROM items
 WHERE (user_key, key) IN (SELECT user_key, item_key FROM item_evidence WHERE session_id = :session_id)
