@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from everfold.core.digests.facts import HeldFacts
@@ -33,6 +33,7 @@ from everfold.core.dreams.topic_names import to_topic_name
 from everfold.core.log.messages import Message, TextPart
 from everfold.core.memory.items import Item, ItemId, Tier
 from everfold.core.memory.topics import Topic, TopicId
+from everfold.core.memory.validity import read_model_end
 from everfold.core.primitives.json_values import JsonObject, JsonValue, clean_text, parse_json
 from everfold.core.text.tokens import estimate_text_tokens, truncate_to_tokens
 from everfold.core.threats.redaction import redact_secrets
@@ -340,8 +341,7 @@ class _Reader:
         if value is None:
             return None
         try:
-            end = datetime.fromisoformat(_read_text(value).strip())
-            end = end.replace(tzinfo=UTC) if end.tzinfo is None else end.astimezone(UTC)
+            end = read_model_end(_read_text(value))
         except (ValueError, OverflowError):
             self.notes.append("the end of a topic was no date and was left out")
             return None

@@ -5,7 +5,7 @@ Source: DESIGN section 4, "Item"; `held_dates` says which days follow from words
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from everfold.core.memory.items import Evidence
@@ -45,21 +45,29 @@ def read_validity(entry: Mapping[str, object], evidence: Evidence, text: str) ->
 
 
 def _read_day(value: object, text: str, said_at: datetime, *, is_end: bool = False) -> datetime | None:
-    """A day as the model gives it, where the message writes it or it follows from its words; else None.
-
-    An end without a time of day is the midnight after it: the day itself still counts.
-    """
+    """A day as the model gives it, where the message writes it or it follows from its words; else None."""
     if not isinstance(value, str):
         return None
     try:
-        moment = datetime.fromisoformat(value.strip())
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        if not _follows(moment.date(), text, said_at.date()):
-            return None
-        has_time = "T" in value or ":" in value
-        return moment + timedelta(days=1) if is_end and not has_time else moment
+        moment = read_model_end(value) if is_end else _to_utc(datetime.fromisoformat(value.strip()))
+        return moment if _follows(moment.date(), text, said_at.date()) else None
     except (ValueError, OverflowError):
         return None
+
+
+def read_model_end(text: str) -> datetime:
+    """A model's end as a moment in UTC: the last second of its day where it gives midnight or no time.
+
+    Raises:
+        ValueError: it is none.
+        OverflowError: it is in no year of UTC.
+    """
+    end = datetime.fromisoformat(text.strip())
+    return _to_utc(end if end.time() != time() else end.replace(hour=23, minute=59, second=59))
+
+
+def _to_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _follows(day: date, text: str, said_on: date) -> bool:

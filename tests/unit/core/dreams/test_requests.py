@@ -207,7 +207,9 @@ def test_supersedes_never_names_an_unknown_topic(names: list[str]) -> None:
     [
         (None, None),
         ("null", None),
-        ("2031-05-01", "2031-05-01T00:00:00+00:00"),
+        ("2031-05-01", "2031-05-01T23:59:59+00:00"),
+        ("2031-05-01T00:00:00Z", "2031-05-01T23:59:59+00:00"),
+        ("2031-05-01T00:00:00+02:00", "2031-05-01T21:59:59+00:00"),
         ("2031-05-01T12:00:00Z", "2031-05-01T12:00:00+00:00"),
         ("2031-05-01T12:00:00+02:00", "2031-05-01T10:00:00+00:00"),
         ("2001-05-01", None),
@@ -218,7 +220,7 @@ def test_supersedes_never_names_an_unknown_topic(names: list[str]) -> None:
     ],
 )
 def test_an_end_is_a_moment_to_come(end: object, expected: str | None) -> None:
-    """A topic's end is read as a moment in UTC; what is none, or has passed, is no end."""
+    """A topic's end is read as a moment in UTC, a day or its midnight as its last second; what is none, or has passed, is no end."""
     found = propose({**GOOD, "expires_at": end}).topics[0].expires_at
     assert (found.isoformat() if found else None) == expected
 

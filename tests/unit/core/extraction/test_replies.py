@@ -231,7 +231,9 @@ def test_a_statement_may_not_invent() -> None:
     ("given_from", "given_to", "begins", "ends"),
     [
         ("2031-02-25", None, datetime(2031, 2, 25, tzinfo=UTC), None),
-        (None, "2031-03-07", None, datetime(2031, 3, 8, tzinfo=UTC)),
+        (None, "2031-03-07", None, datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
+        (None, "2031-03-07T00:00:00Z", None, datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
+        ("2031-03-07", "2031-03-07", datetime(2031, 3, 7, tzinfo=UTC), datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
         (None, "2031-03-07T15:00:00+00:00", None, datetime(2031, 3, 7, 15, tzinfo=UTC)),
         ("1999-01-01", "2045-05-05", None, None),
         ("next Friday", "soon", None, None),
