@@ -1427,7 +1427,7 @@ class SyncMemory(Blocking[Memory]):
 
         Raises:
             NotFoundError: this user has no such dream.
-            ConflictError: it is not proposed, or memory has changed too much.
+            ConflictError: it is not proposed, or memory has changed too much; the dream failed then, and another can begin.
         """
         return self._call(self._wrapped.approve, dream_id, actor=actor)
 

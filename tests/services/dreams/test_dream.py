@@ -681,7 +681,7 @@ async def test_approve_applies_what_was_proposed() -> None:
 
 
 async def test_approve_refuses_what_has_changed() -> None:
-    """A proposal over topics that were changed, or words that were erased since, is refused and changes nothing."""
+    """A proposal over topics that were changed, or words that were erased since, fails, and the same is dreamed again."""
     bench = await Bench().open(*HARBOUR)
     await bench.dream()
     bench.policy = replace(bench.policy, review=True)
@@ -691,14 +691,21 @@ async def test_approve_refuses_what_has_changed() -> None:
     edited = replace(topic, revision=2, content="By hand.", dream_id=None)
     head = await bench.store.read_memory_version(ADA)
     await bench.store.change_memory(MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, topics=(edited,)))
-    before = await bench.snapshot()
+    head, cursor, *_ = await bench.snapshot()
     with pytest.raises(ConflictError, match="changed since"):
         await bench.dreamer.approve(proposed.id)
-    assert await bench.snapshot() == before
+    assert (await bench.snapshot())[:3] == (head, cursor, [edited])
+    failed = await bench.store.get_dream(proposed.id)
+    assert (failed.state, failed.topics) == ("failed", ())
+    again = _held(await bench.dream())
+    assert (again.state, again.items) == ("proposed", proposed.items)
     head = await bench.store.read_memory_version(ADA)
     await bench.store.change_memory(MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, has_erased=True))
     with pytest.raises(ConflictError, match="erased since"):
-        await bench.dreamer.approve(proposed.id)
+        await bench.dreamer.approve(again.id)
+    last = _held(await bench.dream())
+    assert (await bench.dreamer.approve(last.id)).state == "applied"
+    assert last.items == proposed.items
 
 
 async def test_reject_drops_a_proposal_and_goes_on() -> None:

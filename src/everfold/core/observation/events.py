@@ -298,7 +298,7 @@ class DreamEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DreamJudged:
-    """A person approved (`applied`), rejected or reverted a dream."""
+    """A person approved (`applied`), rejected or reverted a dream; `failed`, where memory had changed too much to apply it."""
 
     user_id: UserId
     agent_id: AgentId

@@ -1,12 +1,14 @@
 """Judge a dream: a person approves or rejects one that was proposed, or undoes one that was applied.
 
 Each is one change over the version that was read. What others have done to the same topics meanwhile is not overwritten:
-the judgement is refused, and says so.
+the judgement is refused, and says so. A proposal that is refused so could never be applied: it has failed then, so that
+the next dream reads what it had read.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from everfold.core.dreams.carried_ends import carry_ends, take_back_ends
 from everfold.core.memory.items import Item
@@ -20,13 +22,17 @@ from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
 
+_STALE: Final = "memory had changed when it was approved"
+"""The problem of a proposal that could not be applied any more."""
+
 
 async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
     """Apply a proposed dream: its topics, and its cursor.
 
     Raises:
         NotFoundError: there is no such dream.
-        ConflictError: it is not proposed, something was erased since, or one of its topics was changed since.
+        ConflictError: it is not proposed; or something was erased since, or one of its topics was changed since: it has
+            failed then, and its cursor stays.
     """
     return await _judge(store, clock, dream_id, "applied", actor, stream)
 
@@ -62,13 +68,23 @@ async def _judge(
         version = await store.read_memory_version(dream.user_id)
         _check_state(dream, "applied" if state == "reverted" else "proposed")
         now = clock.now()
-        judged = replace(dream, state=state, ended_at=now)
-        change = await _plan_change(store, dream, judged, version, now, actor)
+        judged, refusal = replace(dream, state=state, ended_at=now), None
+        try:
+            change = await _plan_change(store, dream, judged, version, now, actor)
+        except ConflictError as error:
+            if state != "applied":
+                raise
+            judged, refusal = replace(judged, state="failed", topics=(), problem=_STALE), error
+            change = await _plan_change(store, dream, judged, version, now, actor)
         try:
             await change_memory(store, change, stream=stream)
         except ConflictError:
             return None
-        stream.publish(DreamJudged(user_id=dream.user_id, agent_id=dream.agent_id, dream_id=dream.id, state=state))
+        stream.publish(
+            DreamJudged(user_id=dream.user_id, agent_id=dream.agent_id, dream_id=dream.id, state=judged.state)
+        )
+        if refusal is not None:
+            raise refusal
         return judged
 
     return await write_in_turn(store, (await store.get_dream(dream_id)).user_id, attempt)
@@ -86,7 +102,7 @@ async def _plan_change(
         topics = await _list_restored(store, dream, version, now)
         items = take_back_ends(dream.topics, await _read_sources(store, dream, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
-    moves = judged.state != "reverted" and dream.read_through > cursor
+    moves = judged.state in ("applied", "rejected") and dream.read_through > cursor
     entry = AuditEntry(
         at=now,
         user_id=dream.user_id,
