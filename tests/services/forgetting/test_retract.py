@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -246,6 +246,18 @@ async def test_what_was_entered_by_hand_stays(engine: Everfold, *, is_first: boo
     assert item.evidence
     assert (await session.retract()).items == ()
     assert [one.id for one in await memory.items()] == [item.id]
+
+
+async def test_what_is_said_again_at_the_same_time_holds_again(engine: Everfold) -> None:
+    """An item that expired with its message is remembered again from a later one, also where both have one time."""
+    session = await engine.session(user="ada", limit=LIMIT)
+    at = datetime(2031, 3, 3, 8, tzinfo=UTC)
+    await session.append(user("I prefer short answers."), said_at=at)
+    (expired,) = (await session.retract()).items
+    await session.append(user("I prefer short answers."), said_at=at)
+    memory = await engine.memory(user="ada")
+    assert [item.id for item in await memory.items()] == [expired]
+    assert (await session.retract()).items == (expired,)
 
 
 async def test_what_others_hold_is_refused(engine: Everfold) -> None:

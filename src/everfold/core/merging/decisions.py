@@ -386,7 +386,7 @@ class _Merger:
     def _see_again(self, item: Item, candidate: Candidate) -> Item:
         """The item with more evidence, and its end taken back where it is said again after it."""
         said_at = _read_said_at(candidate, self._author.now)
-        is_fresh = said_at > item.last_seen_at
+        is_fresh = said_at > item.last_seen_at or (said_at == item.last_seen_at and _stands_later(candidate, item))
         seen = replace(
             item,
             evidence=_bound((*item.evidence, *candidate.evidence)),
@@ -463,6 +463,15 @@ def _choose_shelf(item: Item, candidate: Candidate) -> Shelf:
 
 def _read_said_at(candidate: Candidate, now: datetime) -> datetime:
     return max((one.said_at for one in candidate.evidence), default=now)
+
+
+def _stands_later(candidate: Candidate, item: Item) -> bool:
+    """Whether a candidate's newest quote stands in a later message of its session than every quote of an item there."""
+    if not candidate.evidence:
+        return False
+    last = max(candidate.evidence, key=_read_place)
+    seqs = [one.seq for one in item.evidence if one.session_id == last.session_id]
+    return bool(seqs) and last.seq > max(seqs)
 
 
 def _read_order(candidate: Candidate) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from everfold.core.memory.items import Item
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.merging.decisions import MOST_EVIDENCE, Known, plan_merge_stepwise
 from everfold.core.merging.edits import plan_forget, plan_undo
+from everfold.core.primitives.ids import SessionId
 from everfold.core.primitives.origins import Origin
 from everfold.testing.kit.builders import minute
 from everfold.testing.kit.memory_builders import evidence
@@ -179,6 +180,21 @@ def test_expired_item_that_is_said_again_holds_again() -> None:
     ledger.put([item])
     assert ledger.merge(candidate("I am in Rome.", seq=3, valid_to=minute(50))).items == ()
     ledger.merge(candidate("I am in Rome.", seq=60))
+    assert (_only(ledger).status, _only(ledger).valid_to) == ("active", None)
+
+
+def test_expired_item_holds_again_from_a_later_message_of_its_time() -> None:
+    """At one time a later message of the session says it again; its own message, and another session's, do not."""
+    ledger = Ledger()
+    again = candidate("I am in Rome.", seq=3)
+    ledger.merge(again)
+    ledger.put([replace(_only(ledger), status="expired", valid_to=minute(20))])
+    (quote,) = again.evidence
+    elsewhere = replace(again, evidence=(quote._replace(session_id=SessionId("ses_9"), seq=9),))
+    ledger.merge(again)
+    ledger.merge(elsewhere)
+    assert _only(ledger).status == "expired"
+    ledger.merge(replace(again, evidence=(quote._replace(seq=4),)))
     assert (_only(ledger).status, _only(ledger).valid_to) == ("active", None)
 
 
