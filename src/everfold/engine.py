@@ -558,8 +558,8 @@ class Everfold:
 
         Args:
             session: Only events of the session with this id.
-            changes: Also the changes of logs and memory: `messages_appended`, `message_erased` and
-                `memory_changed`, which come with every turn.
+            changes: Also the changes of logs and memory, which come with every turn: `messages_appended`, `message_erased`,
+                `session_changed`, `session_erased` and `memory_changed`.
         """
         session_id = None if session is None else SessionId(session)
         return self._stream.feed.subscribe(session_id, changes=changes)
@@ -594,7 +594,7 @@ class Everfold:
 
     @property
     def _opener(self) -> Opener:
-        return Opener(store=self._store, clock=self._clock, ids=self._ids)
+        return Opener(store=self._store, clock=self._clock, ids=self._ids, stream=self._stream)
 
     @property
     def _switcher(self) -> Switcher:

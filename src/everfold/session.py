@@ -502,7 +502,7 @@ class Session:
 
     @property
     def _switcher(self) -> Switcher:
-        opener = Opener(store=self._store, clock=self._clock, ids=self._ids)
+        opener = Opener(store=self._store, clock=self._clock, ids=self._ids, stream=self._stream)
         return Switcher(opener=opener, stream=self._stream)
 
     def _with(self, live: LiveSession) -> "Session":

@@ -409,8 +409,8 @@ class SyncEverfold(Opening[Everfold]):
 
         Args:
             session: Only events of the session with this id.
-            changes: Also the changes of logs and memory: `messages_appended`, `message_erased` and
-                `memory_changed`, which come with every turn.
+            changes: Also the changes of logs and memory, which come with every turn: `messages_appended`, `message_erased`,
+                `session_changed`, `session_erased` and `memory_changed`.
         """
         return self._iterate(self._run(self._wrapped.events, session=session, changes=changes))
 

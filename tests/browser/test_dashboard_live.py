@@ -92,6 +92,86 @@ def test_what_is_erased_leaves_an_open_log(page: Page, dashboard: Dashboard) -> 
     expect(log).not_to_contain_text("Good day.", timeout=SOON_MS)
 
 
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("home", "Newest sessions"),
+        ("sessions", "Sessions"),
+        ("sessions?q=anchor&user={user}", "Messages found"),
+        ("sessions?q=anchor", "Messages found"),
+        ("users/{user}/sessions", "Sessions of this user"),
+    ],
+)
+def test_a_session_that_goes_leaves_open_pages(page: Page, dashboard: Dashboard, place: str, shown: str) -> None:
+    """What another client retracts from a session, and a session that it erases, disappears from each page that showed it."""
+    words = [f"The anchor {uuid4()} is {part}." for part in ("old", "new")]
+    user_id = dashboard.run(make_user)
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        await session.append([{"role": "user", "content": words[0]}, {"role": "assistant", "content": words[1]}])
+        return session.id
+
+    async def retract(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=session_id)).retract()
+
+    async def erase(runtime: Runtime) -> None:
+        await runtime.engine.erase_session(session_id)
+
+    session_id = dashboard.run(say)
+    go(page, "#" + place.format(user=user_id))
+    pane = page.get_by_label(shown, exact=True)
+    expect(pane).to_contain_text(words[1])
+    dashboard.run(retract)
+    expect(pane).not_to_contain_text(words[1], timeout=SOON_MS)
+    expect(pane).to_contain_text(words[0])
+    dashboard.run(erase)
+    expect(page.get_by_text(words[0])).to_have_count(0, timeout=SOON_MS)
+
+
+def test_a_session_that_goes_leaves_an_open_chat(page: Page, dashboard: Dashboard) -> None:
+    """An open chat follows what another client erases, of what it loaded before too, and begins anew where its session goes."""
+    user_id = dashboard.run(make_user)
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        for number in range(1, 41):
+            said = [("user", f"Is berth {number} free?"), ("assistant", f"Berth {number} is free.")]
+            await session.append([{"role": role, "content": text} for role, text in said])
+        return session.id
+
+    async def erase_message(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=session_id)).erase(3)
+
+    async def erase(runtime: Runtime) -> None:
+        await runtime.engine.erase_session(session_id)
+
+    session_id = dashboard.run(say)
+    go(page, f"#chat/plain?user={user_id}")
+    chat = page.get_by_role("log", name="Conversation")
+    chat.get_by_role("button", name="Show earlier messages").click()
+    expect(chat).to_contain_text("Is berth 2 free?")
+    dashboard.run(erase_message)
+    expect(chat).not_to_contain_text("Is berth 2 free?", timeout=SOON_MS)
+    dashboard.run(erase)
+    expect_soon(chat, "Chat with plain")
+    expect(chat).not_to_contain_text("Berth 40 is free.")
+
+
+def test_a_title_shows_in_an_open_list(page: Page, dashboard: Dashboard) -> None:
+    """A session that another client renames has its new title in an open list."""
+    session_id, title = dashboard.run(begin), f"Berth {uuid4()}"
+    go(page, "#sessions")
+    expect(page.get_by_role("listbox", name="Sessions")).to_contain_text("Good day.")
+    rename = {"title": title}
+    assert page.context.request.patch(
+        f"{dashboard.url}api/sessions/{session_id}",
+        data=rename,
+        headers={"Authorization": f"Bearer {dashboard.secret}"},
+    ).ok
+    expect_soon(page.get_by_role("listbox", name="Sessions"), title)
+
+
 def test_strips_and_window_grow_with_the_log(page: Page, dashboard: Dashboard) -> None:
     """What is appended is counted by the strips and shown by the window inspector while they are open."""
     session_id = dashboard.run(begin)

@@ -158,6 +158,35 @@ async def test_an_append_is_told_to_whose_log_it_is(tmp_path: Path) -> None:
             assert (await foreign.until("messages_appended"))["session_id"] == session.id
 
 
+async def test_a_session_that_goes_is_told_to_whose_it_was(tmp_path: Path) -> None:
+    """Its user's and its agent's keys are told that a session is renamed, retracted from and erased, and no others are."""
+    async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:
+        engine = served.runtime.engine
+        ada, ben = [(await engine.add_user(name)).id for name in ("Ada", "Ben")]
+        sessions = [await engine.session(user=user_id, agent="guide") for user_id in (ben, ada)]
+        for session in sessions:
+            await session.append(talk(2))
+        async with (
+            client_of(served, url, f"user:{ada}") as client,
+            client_of(served, url, "agent:clerk") as clerk,
+            watching(client) as stream,
+            watching(clerk) as foreign,
+        ):
+            for path in (f"/api/sessions/{session.id}" for session in sessions):
+                assert (await admin.patch(path, json={"title": SECRET})).status_code == 200
+                assert (await admin.post(f"{path}/retract", json={})).status_code == 200
+                assert (await admin.delete(path)).status_code == 200
+            told = [await next_about(stream, ada) for _ in range(3)]
+            assert [(kind, data["session_id"], data["agent"], data.get("part")) for kind, data in told] == [
+                ("session_changed", sessions[1].id, "guide", "title"),
+                ("session_changed", sessions[1].id, "guide", "messages"),
+                ("session_erased", sessions[1].id, "guide", None),
+            ]
+            assert SECRET not in str(told)
+            await engine.session(agent="clerk")
+            assert (await foreign.take() or ("", {}))[0] == "session_switched"
+
+
 async def test_changed_memory_is_told_to_its_user_alone(tmp_path: Path) -> None:
     """A key of a user is told which parts of their own memory changed, without a word of it, and nothing of another's."""
     async with served_on_port(tmp_path) as (served, url), client_of(served, url, "admin") as admin:

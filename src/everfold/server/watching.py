@@ -15,6 +15,7 @@ from everfold.core.observation.events import (
     EventsDropped,
     ExtractionEnded,
     MemoryChanged,
+    SessionErased,
 )
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.engine import Everfold
@@ -95,6 +96,9 @@ async def _see(engine: Everfold, owners: Owners, event: Event, owner: Owner) -> 
         return _see_memory(event, owner)
     if isinstance(event, _OF_USERS):
         is_seen = owner.agent_id is None and owner.has_memory(event.user_id, event.agent_id)
+        return Seen(event=event, user_id=event.user_id, agent_id=event.agent_id) if is_seen else None
+    if isinstance(event, SessionErased):
+        is_seen = owner.has(event.user_id, event.agent_id)
         return Seen(event=event, user_id=event.user_id, agent_id=event.agent_id) if is_seen else None
     if event.session_id is None:
         is_everybody = owner.user_id is None and owner.agent_id is None

@@ -12,7 +12,14 @@ import pytest
 import everfold
 from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
 from everfold.core.memory.records import MEMORY_PARTS, MemoryChange, MemoryVersion, list_touched
-from everfold.core.observation.events import Event, MemoryChanged, MessageErased, MessagesAppended
+from everfold.core.observation.events import (
+    Event,
+    MemoryChanged,
+    MessageErased,
+    MessagesAppended,
+    SessionChanged,
+    SessionErased,
+)
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, NotFoundError
 from everfold.services.telling import tell_changes
@@ -52,6 +59,11 @@ def take(told: Subscription) -> list[Event]:
 def take_parts(told: Subscription) -> list[tuple[str, ...]]:
     """The parts of memory of each change that waits."""
     return [event.parts for event in take(told) if isinstance(event, MemoryChanged)]
+
+
+def take_erased(told: Subscription) -> set[tuple[str, str, str]]:
+    """The sessions that are told to be erased, each with its user and agent."""
+    return {(one.session_id, one.user_id, one.agent_id) for one in take(told) if isinstance(one, SessionErased)}
 
 
 # --- logs
@@ -102,6 +114,39 @@ async def test_an_erase_is_told_of_every_log_that_held_the_message(engine: Everf
     with pytest.raises(NotFoundError):
         await session.erase(3)
     assert take(told) == []
+
+
+async def test_a_changed_session_is_told(engine: Everfold, told: Subscription) -> None:
+    """A title, settings and a retraction are told once each, and what changes nothing is not."""
+    session = await engine.session()
+    await session.append(talk(2))
+    take(told)
+    await session.integration.set_title("Berths")
+    await session.integration.set_title("Berths")
+    await session.configure(limit=9_000)
+    await session.configure(limit=9_000)
+    await session.retract()
+    assert [it for it in take(told) if isinstance(it, SessionChanged)] == [
+        SessionChanged(session_id=session.id, part=part) for part in ("title", "settings", "messages")
+    ]
+
+
+async def test_an_erased_session_is_told_with_whose_it_was(engine: Everfold, told: Subscription) -> None:
+    """An erase tells of the session and of the branches that go with it, a wipe of transcripts of every session of the user."""
+    user_id = (await engine.add_user("Ada")).id
+    session = await engine.session(user=user_id, agent="clerk")
+    await session.append(talk(2))
+    branch = await session.branch(2)
+    take(told)
+    await engine.erase_session(session.id, branches=True)
+    assert take_erased(told) == {(id_, user_id, "clerk") for id_ in (session.id, branch.id)}
+    others = [await engine.session(user=user_id, agent=agent) for agent in ("clerk", "guide")]
+    for other in others:
+        await other.append(talk(2))
+    await engine.wipe(user_id)
+    assert take_erased(told) == set()
+    await engine.wipe(user_id, transcripts=True)
+    assert take_erased(told) == {(other.id, user_id, other.record.agent_id) for other in others}
 
 
 async def test_an_import_is_told_once_it_is_whole(engine: Everfold, told: Subscription) -> None:

@@ -20,6 +20,7 @@ from everfold.core.sources.refreshing import Cause
 
 Generator = Literal["extractive", "abstractive"]
 SkipReason = Literal["in_flight", "nothing_said", "no_room", "step_open"]
+SessionPart = Literal["title", "settings", "messages"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,25 @@ class MessageErased:
     session_id: SessionId
     seq: int
     kind: Literal["message_erased"] = "message_erased"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChanged:
+    """A part of a session is another now: its title, its settings, or its messages, of which the newest were retracted."""
+
+    session_id: SessionId
+    part: SessionPart
+    kind: Literal["session_changed"] = "session_changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionErased:
+    """A session was erased, alone or with all sessions of its user; it can no longer be asked whose it was."""
+
+    session_id: SessionId
+    user_id: UserId
+    agent_id: AgentId
+    kind: Literal["session_erased"] = "session_erased"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,8 +451,8 @@ class EventsDropped:
     kind: Literal["events_dropped"] = "events_dropped"
 
 
-Change: TypeAlias = MessagesAppended | MessageErased | MemoryChanged
-"""Events that come with every turn. Only subscribers that ask for them take them; they are never logged."""
+Change: TypeAlias = MessagesAppended | MessageErased | SessionChanged | SessionErased | MemoryChanged
+"""What becomes another in logs and memory, also with every turn. Only subscribers that ask for them take them; they are never logged."""
 
 CHANGES: Final[tuple[type[Change], ...]] = get_args(Change)
 """The classes of `Change`."""
@@ -440,6 +460,8 @@ CHANGES: Final[tuple[type[Change], ...]] = get_args(Change)
 Event: TypeAlias = (
     MessagesAppended
     | MessageErased
+    | SessionChanged
+    | SessionErased
     | MemoryChanged
     | CompactionBegun
     | CompactionClaimed

@@ -63,9 +63,9 @@ async def stream_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the engine's events in the sessions that the API key may see, from now on, as server-sent events.
 
-    The name of an event is its kind; its data names the session and the user. `messages_appended` and `message_erased`
-    report changes of the log, `memory_changed` the changed parts of a user's memory. No event holds text of messages or
-    memory. `lost` reports how many events a slow reader has missed. The stream ends when the server stops.
+    The name of an event is its kind; its data names the session and the user. `messages_appended`, `message_erased`,
+    `session_changed` and `session_erased` report changes of logs, `memory_changed` the changed parts of a user's memory.
+    No event holds text of messages or memory. `lost` reports how many events a slow reader has missed. The stream ends when the server stops.
     """
     yield OPENED
     async for seen in watched:

@@ -22,7 +22,7 @@ from everfold.services.memory.look_up import list_all_items
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
-from everfold.services.telling.tell_changes import tell_memory
+from everfold.services.telling.tell_changes import tell_memory, tell_session
 
 MOST_RETRACTED = 1000
 """More messages are left by a rewind."""
@@ -79,6 +79,7 @@ async def retract_messages(
             return None
         for change in retraction.memory:
             tell_memory(stream, change)
+        tell_session(stream, live.record.id, "messages")
         await live.reload(store)
         items = [item for change in retraction.memory for item in change.items]
         return Retracted(

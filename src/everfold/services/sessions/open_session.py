@@ -18,6 +18,8 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.configure import require_room
 from everfold.services.sessions.live import LiveSession, Opening, load_session
+from everfold.services.telling.stream import Stream
+from everfold.services.telling.tell_changes import tell_session
 from everfold.services.telling.tries import Tries
 
 ChangeSettings = Callable[[SessionSettings], SessionSettings]
@@ -43,11 +45,12 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
-    """Opens sessions of one store."""
+    """Opens sessions of one store, and changes what they hold."""
 
     store: Store
     clock: Clock
     ids: Ids
+    stream: Stream
 
     def new_id(self) -> SessionId:
         """An id for a session."""
@@ -353,6 +356,7 @@ class Opener:
             is_changed = False
         else:
             is_changed = True
+            tell_session(self.stream, live.record.id, "settings")
         await live.reload(self.store)
         return is_changed
 
@@ -362,6 +366,7 @@ class Opener:
             live.record = replace(live.record, title=title)
         elif title != live.record.title:
             await self.store.set_title(live.record.id, title)
+            tell_session(self.stream, live.record.id, "title")
             await live.reload(self.store)
         return live
 

@@ -1,14 +1,21 @@
-"""Tell changes: publish new messages and changed memory, once the store has committed them.
+"""Tell changes: publish what is new or gone in logs and memory, once the store has committed it.
 
-They come with every turn, so their events are made only where a subscriber follows changes.
+Most of it comes with every turn, so the events are made only where a subscriber follows changes.
 """
 
 from collections.abc import Iterable
 
 from everfold.core.memory.records import MEMORY_PARTS, MemoryChange, MemoryVersion, list_touched
 from everfold.core.observation.activity import Activity
-from everfold.core.observation.events import MemoryChanged, MessageErased, MessagesAppended
-from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.observation.events import (
+    MemoryChanged,
+    MessageErased,
+    MessagesAppended,
+    SessionChanged,
+    SessionErased,
+    SessionPart,
+)
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.ports.memory import ItemStore
 from everfold.services.telling.stream import Stream
 
@@ -53,3 +60,15 @@ def tell_erased(stream: Stream, session_ids: Iterable[SessionId], seq: int) -> N
     if stream.hears(MessageErased):
         for session_id in session_ids:
             stream.publish(MessageErased(session_id=session_id, seq=seq))
+
+
+def tell_session(stream: Stream, session_id: SessionId, part: SessionPart) -> None:
+    """Tell that a part of a session is another."""
+    if stream.hears(SessionChanged):
+        stream.publish(SessionChanged(session_id=session_id, part=part))
+
+
+def tell_erased_session(stream: Stream, session_id: SessionId, user_id: UserId, agent_id: AgentId) -> None:
+    """Tell that a session was erased, and whose it was."""
+    if stream.hears(SessionErased):
+        stream.publish(SessionErased(session_id=session_id, user_id=user_id, agent_id=agent_id))

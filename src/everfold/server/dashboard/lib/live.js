@@ -4,8 +4,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-prea
 import { connection, makeSignal, streamGet } from "./api.js";
 
 const RETRY_MS = [300, 1000, 2000, 4000], LOOK_MS = 15_000;
-/** Changes of every turn, sent beside the engine's own events. */
-export const CHANGES = ["messages_appended", "message_erased", "memory_changed"];
+/** Changes after which a page may show what a session no longer holds: words, or a title. */
+export const WITHDRAWN = ["message_erased", "session_changed", "session_erased"];
+/** All changes, sent beside the engine's own events. */
+export const CHANGES = ["messages_appended", ...WITHDRAWN, "memory_changed"];
 const happened = makeSignal(), changed = makeSignal();
 let state = "connecting", stopper = null;
 

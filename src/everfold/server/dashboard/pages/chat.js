@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useEngineEvents, useLooks } from "../lib/live.js";
+import { useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Loading, toast, useLoad, useWho } from "../lib/ui.js";
 import { Entry } from "./chat_entries.js";
 import { useTurn } from "./chat_turn.js";
@@ -55,24 +55,26 @@ function Talk({ agent, user, model, turnTo }) {
   const key = useWho()?.api_key, isAdmin = key?.scope === "admin", mayWrite = !key?.read_only; // only an admin chooses the model
   const talk = useLoad(() => loadTalk(user, agent), [user, agent]);
   const [hasWindow, showWindow] = useState(innerWidth > 1000);
-  const [tick, setTick] = useState(0);
+  const [tick, setTick] = useState(0), [withdrawn, setWithdrawn] = useState(0);
   const session = talk.data?.session || null;
   const turn = useTurn({ mayWrite, agent, user, model, session, onStored: () => setTick((old) => old + 1), onEnd: () => talk.reload() });
   useLayoutEffect(() => connection.onBack(() => turn.settle()), []);
+  const reload = () => { talk.reload(); setTick((old) => old + 1); };
   const look = async () => { // another client may use the same session
     if (turn.isOn || !session) return;
-    const found = await get(pathOf`/api/sessions/${session.id}`).catch(() => null);
-    if (found && (found.messages_count !== talk.data.lastSeq || !found.is_current)) { talk.reload(); setTick((old) => old + 1); }
+    const found = await get(pathOf`/api/sessions/${session.id}`).catch((problem) => (problem.status === 404 ? {} : null));
+    if (found && (found.messages_count !== talk.data.lastSeq || !found.is_current)) reload();
   };
+  const forget = () => { turn.forget(); setWithdrawn((old) => old + 1); reload(); };
   useEngineEvents(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
+  useEngineEvents(WITHDRAWN, forget, { filter: (one) => one.session_id === session?.id });
   useLooks(look);
   const begin = async () => {
     if (turn.isOn) return;
     try {
       await send("POST", "/api/sessions", { user, agent, new: true });
       turn.clear();
-      talk.reload();
-      setTick((old) => old + 1);
+      reload();
       toast("A new session was started. The old one is unchanged.");
     } catch (problem) { toast(problem.detail, "bad"); }
   };
@@ -93,7 +95,7 @@ function Talk({ agent, user, model, turnTo }) {
       </header>
       ${talk.problem && !talk.data ? html`<${Failure} problem=${talk.problem} retry=${talk.reload} />`
         : !talk.data ? html`<div class="card-pad"><${Loading} /></div>`
-        : html`<${Conversation} talk=${talk.data} turn=${turn} agent=${agent} />`}
+        : html`<${Conversation} talk=${talk.data} turn=${turn} agent=${agent} withdrawn=${withdrawn} />`}
       ${mayWrite ? html`<${Composer} turn=${turn} isReady=${talk.data !== null} />` : html`<p class="composer soft">This API key is read-only. It cannot send messages.</p>`}
     </section>
     ${hasWindow && html`<aside class="beside-window" aria-label="What the model sees">
@@ -113,11 +115,11 @@ function ModelField({ value, onPick }) {
   </form>`;
 }
 
-function Conversation({ talk, turn, agent }) {
+function Conversation({ talk, turn, agent, withdrawn }) {
   const [earlier, setEarlier] = useState([]), [isLoading, setLoading] = useState(false);
   const box = useRef(), isAtEnd = useRef(true);
   const id = talk.session?.id;
-  useEffect(() => setEarlier([]), [id]);
+  useEffect(() => setEarlier([]), [id, withdrawn]);
   const stored = [...earlier, ...talk.messages];
   const first = stored.length ? stored[0].seq : 1;
   const entries = turn.join(stored);

@@ -51,7 +51,8 @@ function findOpen(messages, answers) {
  * The turn in progress in a chat.
  *
  * isOn: whether the turn goes on, also before the next frame. join(messages): stored and streamed messages as entries
- * in their order. say(text), answer(), stop(), settle() (the connection is back: drop streamed entries), clear().
+ * in their order. say(text), answer(), stop(), settle() (the connection is back: drop streamed entries), forget() (what is
+ * stored may be gone: drop what was streamed of it), clear().
  */
 export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd }) {
   const [, redraw] = useState(0);
@@ -144,7 +145,8 @@ export function useTurn({ mayWrite, agent, user, model, session, onStored, onEnd
     return [...stored.filter((entry) => !(entry.kind === "open" && hasOwnWord)), ...streamed];
   };
   const settle = () => { it.entries = it.entries.filter((entry) => entry.kind === "note" || entry.kind === "pending" && !it.isStored); show(); };
-  return { mayWrite, get isOn() { return it.isOn; }, doing: it.doing, join, say, answer, again, stop, settle, clear: () => { it.entries = []; show(); } };
+  const forget = () => { it.entries = it.entries.filter((entry) => entry.kind !== "said" && entry.kind !== "tool"); show(); };
+  return { mayWrite, get isOn() { return it.isOn; }, doing: it.doing, join, say, answer, again, stop, settle, forget, clear: () => { it.entries = []; show(); } };
 }
 
 /** An event of a turn as a sentence. */

@@ -3,13 +3,13 @@
 import { get } from "../lib/api.js";
 import { DayChart, fillDays } from "../lib/chart.js";
 import { compact, number, percent, plural, secs, usd, words } from "../lib/format.js";
-import { useEngineEvents, useLooks } from "../lib/live.js";
+import { useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
 import { hrefTo, html, Loaded, Time, useLoad, useWho } from "../lib/ui.js";
 import { FirstSteps } from "./first_steps.js";
 import { SessionLines } from "./session_lines.js";
 
 const DAYS = 30, MOST_SESSIONS = 8;
-const NEWS = ["messages_appended", "session_switched", "compaction_committed", "compaction_degraded", "extraction_ended"];
+const NEWS = ["messages_appended", ...WITHDRAWN, "session_switched", "compaction_committed", "compaction_degraded", "extraction_ended"];
 
 export default function Home() {
   const { api_key: key } = useWho(), isAdmin = key.scope === "admin";

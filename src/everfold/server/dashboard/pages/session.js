@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
+import { useEngineEvents } from "../lib/live.js";
 import { Confirm, Empty, Failure, goTo, hrefTo, html, Id, Loading, Tabs, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { FateChip } from "./fates.js";
 import { useUserName } from "./names.js";
@@ -148,6 +149,7 @@ function useUnder(sessionId) {
   const [text, setText] = useState(null);
   const known = useRef(new Map()), timer = useRef(0), last = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
+  useEngineEvents("message_erased", () => { known.current.clear(); setText(null); }, { filter: (one) => one.session_id === sessionId });
   const say = (strip, seq) => {
     const fate = fateAt(strip, seq), message = known.current.get(seq);
     setText(html`<b>#${number(seq)}</b> <${FateChip} fate=${fate} /> <span class="soft">${strip.compaction_id === null ? "now" : `compaction ${strip.ordinal}`}</span>${" "}

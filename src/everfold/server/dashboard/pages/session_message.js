@@ -2,6 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
+import { useEngineEvents } from "../lib/live.js";
 import { Confirm, Failure, html, Icon, Loading, Text, Time, toast, useLoad, useWho } from "../lib/ui.js";
 import { Markdown } from "../lib/markdown.js";
 import { FateChip, READ, fateMeaning } from "./fates.js";
@@ -71,6 +72,7 @@ export function MessagePanel({ sessionId, seq, strip, fate, compactions, version
     () => (strip && !isWaiting ? findDigest(sessionId, { strip, seq, fate, compactions }) : Promise.resolve(null)),
     [sessionId, seq, strip && strip.compaction_id, fate, version, isWaiting],
   );
+  useEngineEvents("message_erased", () => { message.reload(); digest.reload(); }, { filter: (one) => one.session_id === sessionId });
   const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
   const when = isPast ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>

@@ -2,6 +2,7 @@
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
+import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
 import { Empty, goTo, hrefTo, html, Line, Loaded, Table, Tag, Time, useLoad } from "../lib/ui.js";
 
 const STATES = {
@@ -35,6 +36,7 @@ export function RecallTab({ sessionId, question }) {
 
 function Explained({ sessionId, question }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/sessions/${sessionId}/recall`, { q: question }, { signal }), [sessionId, question]);
+  useEngineEvents(WITHDRAWN, load.reload);
   return html`<${Loaded} load=${load}>${({ state, reasons }) => html`
     ${STATES[state] && html`<p class="notice" role="status">${STATES[state]}</p>`}
     ${reasons.length === 0

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useEngineEvents } from "../lib/live.js";
+import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
 import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Loading, Search, Spinner, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { FirstSteps, ImportButton } from "./first_steps.js";
@@ -33,7 +33,9 @@ function SessionList({ params }) {
   const [role, setRole] = useState("");
   useEffect(() => setQuestion(params.q || ""), [params.q]);
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
-  useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], () => setVersion((old) => old + 1), { waitMs: 1500 });
+  const look = () => setVersion((old) => old + 1);
+  useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], look, { waitMs: 1500 });
+  useEngineEvents(WITHDRAWN, look);
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...range, q: params.q || "", ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
     const page = await get("/api/sessions", { user, agent, order, ...readRange(range), limit: PAGE, cursor, previews: true }, { signal });
@@ -41,7 +43,7 @@ function SessionList({ params }) {
   };
   return html`<div class="page sessions-page">
     <header class="list-head">
-      <div class="row between"><h1>Sessions</h1><${ImportButton} user=${user} agent=${agent} className="" onImported=${() => setVersion((old) => old + 1)} /></div>
+      <div class="row between"><h1>Sessions</h1><${ImportButton} user=${user} agent=${agent} className="" onImported=${look} /></div>
       <div class="filters">
         <${UserPicker} value=${user} allLabel="All users" onPick=${(id) => turn({ user: id })} />
         <${AgentPicker} value=${agent} allLabel="All agents" onPick=${(name) => turn({ agent: name })} />
@@ -87,6 +89,7 @@ function Folded({ session }) {
 /** The sessions whose own title holds the question, above the messages; nothing where there is none. */
 function Titled({ question, user, agent }) {
   const found = useLoad(({ signal }) => get("/api/sessions", { title: question.slice(0, MOST_TITLE_CHARS), user, agent, limit: MOST_TITLED + 1, previews: true }, { signal }), [question, user, agent]);
+  useEngineEvents(WITHDRAWN, found.reload);
   const sessions = found.data?.sessions || [];
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   return sessions.length > 0 && html`<p class="soft small count-line" role="status">${sessions.length > MOST_TITLED ? `The newest ${MOST_TITLED} sessions with this title` : `${plural(sessions.length, "session")} with this title`}</p>
@@ -97,12 +100,15 @@ function Titled({ question, user, agent }) {
 function Hits({ question, user, agent, only: chosen }) {
   const only = { role: chosen.role || undefined, ...readRange(chosen) };
   const { api_key: key } = useWho(), isAll = !user && key.scope === "admin";
+  const [withdrawn, setWithdrawn] = useState(0);
+  useEngineEvents(WITHDRAWN, () => setWithdrawn((old) => old + 1));
   if (!user && key.scope.startsWith("agent:")) return html`<div class="card"><${Empty} title="Choose a user" hint="This API key can search the messages of one user at a time." /></div>`;
-  return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
+  return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only, withdrawn])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
 }
 
 function HitsOfUser({ question, user, agent, only }) {
   const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS, ...only }, { signal }), [question, user, agent, only]);
+  useEngineEvents(WITHDRAWN, found.reload);
   return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} hint="No message matches. Search compares words, and also meaning when an embedder is configured." />`}<//>`;
 }
 

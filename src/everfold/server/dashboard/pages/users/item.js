@@ -37,7 +37,7 @@ export function ItemDialog({ user, item: id, changes, onClose, onChanged }) {
               <${Busy} isBusy=${undo.isBusy} disabled=${(item.revisions || []).length < 2 && !item.supersedes} onClick=${() => undo.run(etag ?? item.revision)}>Undo the last change<//>
               <button type="button" class="danger" onClick=${() => setMode("delete")}>Delete…</button></div>`}
             <${Failure} problem=${undo.problem} title="The undo failed" />`}
-        <${Why} path=${path} />
+        <${Why} path=${path} changes=${changes} />
         <${Facts} item=${item} />
         <${Revisions} item=${item} />
         ${mode === "delete" && html`<${DeleteItem} path=${path} item=${item} etag=${etag ?? item.revision} onClose=${() => setMode("")} onKept=${changed} onGone=${() => { onChanged(); onClose(); }} />`}`}<//>
@@ -82,8 +82,9 @@ function Edit({ path, item, etag, onClose, onSaved }) {
 }
 
 /** The quotes that an item rests on, each with a link to its message. */
-function Why({ path }) {
+function Why({ path, changes }) {
   const load = useLoad(({ signal }) => get(`${path}/why`, null, { signal }), [path]);
+  useReloads(load, changes);
   return html`
     <section class="stack tight" aria-label="Why"><h3>Why</h3>
       <${Loaded} load=${load} lines=${2}>${({ because }) => because.length === 0
