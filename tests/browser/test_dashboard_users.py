@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import Dashboard
 
-from everfold.core.access.users import User
+from everfold.core.access.users import NAME_CHANNEL, User
 from everfold.core.memory.items import Item
 from everfold.core.primitives.ids import AgentId
 from everfold.server.runtime import Runtime
@@ -151,6 +151,44 @@ def test_a_person_is_made_known_and_renamed(page: Page) -> None:
     expect(page.get_by_role("heading", name="Rear Admiral Hopper")).to_be_visible()
     page.get_by_label("Search users by name").fill("rear")
     expect(page.get_by_role("option", name="Rear Admiral Hopper")).to_be_visible()
+
+
+def test_a_rename_keeps_what_another_client_binds(dashboard: Dashboard, page: Page) -> None:
+    """A form that was opened before another client changed the user shows both versions, and sends only what was edited in it."""
+    user_id = dashboard.run(lambda runtime: runtime.engine.add_user("Mary", bindings=["telegram:1"])).id
+
+    def change(**changes: object) -> None:
+        dashboard.run(lambda runtime: runtime.engine.change_user(user_id, **changes))  # type: ignore[arg-type]  # by name
+
+    def read() -> tuple[str, list[str]]:
+        user = dashboard.run(lambda runtime: runtime.engine.get_user(user_id))
+        return user.name, [str(one) for one in user.bindings if one.channel != NAME_CHANNEL]
+
+    go(page, f"#users/{user_id}/memory")
+    expect(page.get_by_role("heading", name="Mary")).to_be_visible()
+    change(bindings=["mail:mary@example.org", "telegram:1"])
+    page.get_by_role("button", name="Rename").click()
+    form = dialog(page, "Name and bindings")
+    form.get_by_label("Name", exact=True).fill("Mary S.")
+    form.get_by_role("button", name="Save").click()
+    race = form.get_by_role("alert")
+    expect(race).to_contain_text("This user was changed in the meantime")
+    expect(race).to_contain_text("mail:mary@example.org")
+    expect(form.get_by_label("Bindings")).to_have_value("mail:mary@example.org\ntelegram:1")
+    assert read() == ("Mary", ["mail:mary@example.org", "telegram:1"])
+    form.get_by_role("button", name="Save mine over theirs").click()
+    expect(page.get_by_role("heading", name="Mary S.")).to_be_visible()
+    assert read() == ("Mary S.", ["mail:mary@example.org", "telegram:1"])
+    page.get_by_role("button", name="Rename").click()
+    form.get_by_label("Bindings").fill("telegram:2")
+    change(name="Mary Shelley")
+    form.get_by_role("button", name="Save").click()
+    race.get_by_role("button", name="Edit from theirs").click()
+    expect(form.get_by_label("Bindings")).to_have_value("mail:mary@example.org\ntelegram:1")
+    form.get_by_label("Bindings").fill("telegram:3")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Mary Shelley")).to_be_visible()
+    assert read() == ("Mary Shelley", ["telegram:3"])
 
 
 def test_memory_shows_budgets_and_items_by_tier_and_kind(page: Page) -> None:

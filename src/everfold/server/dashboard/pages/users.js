@@ -1,7 +1,7 @@
 // Users: the list of all users, and the memory of one.
 
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
-import { download, errorsByField, get, pathOf, send } from "../lib/api.js";
+import { download, errorsByField, get, getTagged, pathOf, send } from "../lib/api.js";
 import { day, plural } from "../lib/format.js";
 import { VirtualList } from "../lib/virtual.js";
 import { Busy, Dialog, Empty, Failure, Field, goTo, hrefTo, html, Icon, Id, Line, Loaded, RailPage, Search, Tabs, Tag, Time, toast, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
@@ -12,6 +12,7 @@ import { Extractions } from "./users/extractions.js";
 import { Files } from "./users/files.js";
 import { Memory } from "./users/memory.js";
 import { Quarantine } from "./users/quarantine.js";
+import { raceFor, Versions } from "./users/race.js";
 import { UserSessions } from "./users/sessions.js";
 import { WipeDialog } from "./users/wipe.js";
 
@@ -29,7 +30,7 @@ export default function Page({ path, params }) {
   const [isAdding, setAdding] = useState(false);
   const [changes, setChanges] = useState(0);
   const [id, tab = "memory"] = path;
-  const added = user => { setAdding(false); setChanges(changes + 1); goTo(hrefTo("users", user.id)); };
+  const added = ({ data: user }) => { setAdding(false); setChanges(changes + 1); goTo(hrefTo("users", user.id)); };
   return html`
     <${RailPage} label="Users" hasDetail=${Boolean(id)} backHref="#users" backLabel="All users"
       rail=${html`<${Rail} selected=${id} changes=${changes} onAdd=${() => setAdding(true)} />`}>
@@ -71,9 +72,9 @@ const UserRow = ({ user }) => html`
   </div>`;
 
 function UserDetail({ id, tab, params, onChanged }) {
-  const load = useLoad(({ signal }) => get(pathOf`/api/users/${id}`, null, { signal }), [id]);
-  return html`<${Loaded} load=${load} lines=${6}>${user => html`
-    <${UserHead} user=${user} onChanged=${changed => { load.setData(changed); onChanged(); }} />
+  const load = useLoad(({ signal }) => getTagged(pathOf`/api/users/${id}`, null, { signal }), [id]);
+  return html`<${Loaded} load=${load} lines=${6}>${({ data: user, etag }) => html`
+    <${UserHead} user=${user} etag=${etag} onChanged=${changed => { load.setData(changed); onChanged(); }} />
     <${UserTabs} user=${user} id=${id} tab=${tab} params=${params} />`}<//>`;
 }
 
@@ -85,7 +86,7 @@ function UserTabs({ user, id, tab, params }) {
     ${Shown ? html`<div role="tabpanel" aria-label=${label}><${Shown} user=${user} id=${id} params=${params} /></div>` : html`<${Empty} title="Tab not found" />`}`;
 }
 
-function UserHead({ user, onChanged }) {
+function UserHead({ user, etag, onChanged }) {
   const [open, setOpen] = useState("");
   const { api_key: key } = useWho();
   const save = useAction(async () => {
@@ -107,31 +108,43 @@ function UserHead({ user, onChanged }) {
       </div>
     </header>
     <${Failure} problem=${save.problem} title="The export failed" />
-    ${open === "edit" && html`<${UserForm} user=${user} onClose=${() => setOpen("")} onSaved=${changed => { setOpen(""); onChanged(changed); }} />`}
+    ${open === "edit" && html`<${UserForm} known=${{ data: user, etag }} onClose=${() => setOpen("")} onSaved=${changed => { setOpen(""); onChanged(changed); }} />`}
     ${open === "wipe" && html`<${WipeDialog} user=${user} onClose=${() => setOpen("")} />`}`;
 }
 
-/** Add a user, or change their name and bindings. */
-function UserForm({ user = null, onClose, onSaved }) {
-  const [name, setName] = useState(user?.name || "");
-  const [bindings, setBindings] = useState((user?.bindings || []).join("\n"));
-  const save = useAction(async () => {
-    const given = { bindings: bindings.split("\n").map(one => one.trim()).filter(Boolean) };
-    if (!user || name !== user.name) given.name = name;
-    const answer = user ? await send("PATCH", pathOf`/api/users/${user.id}`, given) : await send("POST", "/api/users", given);
-    toast(user ? "Saved" : "The user was added");
-    onSaved(answer.data);
-  });
+const BLANK = { data: { name: "", bindings: [] }, etag: null };
+const listBindings = user => user.bindings.join("\n");
+const describeUser = user => `${user.name}\n${listBindings(user)}`;
+
+/** Add a user, or change the name and the bindings of a known one ({data, etag}). What is not edited is not sent. */
+function UserForm({ known = null, onClose, onSaved }) {
+  const [base, setBase] = useState(known || BLANK), [isLost, setLost] = useState(false);
+  const [name, setName] = useState(base.data.name), [bindings, setBindings] = useState(listBindings(base.data));
+  const isRenamed = name !== base.data.name, isRebound = bindings !== listBindings(base.data);
+  const given = { ...(isRenamed && { name }), ...(isRebound && { bindings: bindings.split("\n").map(one => one.trim()).filter(Boolean) }) };
+  const path = known && pathOf`/api/users/${known.data.id}`;
+  const write = async () => onSaved(await (known ? send("PATCH", path, given, { etag: base.etag }) : send("POST", "/api/users", given)));
+  const lose = async () => {
+    const stored = await getTagged(path);
+    if (!isRenamed) setName(stored.data.name);
+    if (!isRebound) setBindings(listBindings(stored.data));
+    setBase(stored);
+    setLost(true);
+  };
+  const save = useAction(async () => { if (await raceFor(write, lose)) toast(known ? "Saved" : "The user was added"); });
+  const takeTheirs = () => { setName(base.data.name); setBindings(listBindings(base.data)); setLost(false); };
   const errors = errorsByField(save.problem);
   const bindingError = Object.entries(errors).find(([field]) => field.startsWith("bindings"))?.[1];
   return html`
-    <${Dialog} title=${user ? "Name and bindings" : "New user"} onClose=${onClose} size="narrow">
+    <${Dialog} title=${known ? "Name and bindings" : "New user"} onClose=${onClose} size="narrow">
       <form class="form" onSubmit=${event => { event.preventDefault(); save.run(); }}>
+        ${isLost && html`<${Versions} what="user" note="Your change was not saved: it was based on an older version." stored="Stored now" theirs=${describeUser(base.data)} title="With your change" own=${describeUser({ ...base.data, ...given })}>
+          <button type="button" onClick=${() => onSaved(base)}>Keep theirs</button><button type="button" onClick=${takeTheirs}>Edit from theirs</button><//>`}
         <${Field} label="Name" error=${errors.name}>${attrs => html`<input ...${attrs} name="name" dir="auto" autofocus required maxlength="2000" value=${name} onInput=${event => setName(event.target.value)} />`}<//>
         <${Field} label="Bindings" hint="Addresses of this user, one per line, as channel:id. For example telegram:12345." error=${bindingError}>${attrs => html`
           <textarea ...${attrs} name="bindings" rows="3" spellcheck=${false} value=${bindings} onInput=${event => setBindings(event.target.value)}></textarea>`}<//>
         ${save.problem && !errors.name && !bindingError && html`<${Failure} problem=${save.problem} />`}
-        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${save.isBusy}>Save<//></div>
+        <div class="actions end"><button type="button" onClick=${onClose}>Cancel</button><${Busy} type="submit" className="primary" isBusy=${save.isBusy}>${isLost ? "Save mine over theirs" : "Save"}<//></div>
       </form>
     <//>`;
 }
