@@ -105,9 +105,14 @@ def page(dashboard: Dashboard, chromium: Browser) -> Iterator[Page]:
         assert signed_in.evaluate("window.hacked") is None
 
 
+def turn_to(page: Page, place: str) -> None:
+    """Go to an address of the dashboard, whether or not a page is there."""
+    page.evaluate("place => { location.hash = place }", place)
+
+
 def go(page: Page, place: str) -> None:
     """Go to an address of the dashboard, and wait until everything there is loaded."""
-    page.evaluate("place => { location.hash = place }", place)
+    turn_to(page, place)
     expect(page.get_by_role("navigation", name="Pages").locator("[aria-current]")).to_have_attribute(
         "href", f"#{place.lstrip('#').split('/')[0].split('?')[0]}"
     )
@@ -176,6 +181,52 @@ def test_a_search_over_all_users_goes_on_until_it_is_stopped(
     expect(page.get_by_role("list", name="Messages found").get_by_text("Ben", exact=True)).to_have_count(1)
     page.get_by_label("Search messages").fill("kiln porpoise")
     expect(page.get_by_text("No message holds all of these words.")).to_be_visible()
+
+
+@pytest.mark.parametrize("place", ["constructor", "toString", "harbour"])
+def test_an_unknown_page_is_not_found(page: Page, place: str) -> None:
+    """An address that names no page says so, also where every object of JavaScript has something of that name."""
+    turn_to(page, f"#{place}")
+    expect(page.get_by_text("Page not found")).to_be_visible()
+    expect(page).to_have_title("Everfold")
+
+
+@pytest.mark.usefixtures("seeded")
+@pytest.mark.parametrize("day", ["12026-01-01", "0000-01-01", "2031-13-01", "tomorrow"])
+def test_a_range_ignores_what_is_no_day(page: Page, day: str) -> None:
+    """A list and a search whose address holds something else than a day show what they would show without it."""
+    for place, shown in (
+        (f"#sessions?from={day}&to={day}", "Sessions"),
+        (f"#sessions?from={day}&q=Monday", "Messages found"),
+    ):
+        turn_to(page, place)
+        expect(page.get_by_label(shown, exact=True)).to_contain_text("Monday")
+
+
+@pytest.mark.usefixtures("seeded")
+def test_a_range_ends_with_the_last_year(page: Page) -> None:
+    """A field for a day takes a year of four digits, and the last such day of all is a bound like another."""
+    turn_to(page, "#sessions?to=9999-12-31")
+    expect(page.get_by_role("listbox", name="Sessions")).to_contain_text("Monday")
+    for name in ("Stored from", "Stored to"):
+        expect(page.get_by_label(name)).to_have_attribute("max", "9999-12-31")
+
+
+def test_a_page_that_fails_keeps_the_frame(page: Page) -> None:
+    """Where a page cannot be drawn, it says so; others are still reached, and it is drawn again when that works."""
+    go(page, "#sessions")
+    page.route("**/api/home*", lambda route: route.fulfill(json={}))
+    turn_to(page, "#home")
+    problem = page.get_by_role("alert").filter(has_text="The page failed")
+    expect(problem).to_be_visible()
+    turn_to(page, "#sessions")
+    expect(page.get_by_role("listbox", name="Sessions")).to_be_visible()
+    expect(problem).to_have_count(0)
+    turn_to(page, "#home")
+    expect(problem).to_be_visible()
+    page.unroute_all()
+    problem.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("list", name="Figures")).to_be_visible()
 
 
 def test_a_reset_asks_first(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:

@@ -1,6 +1,6 @@
 // The dashboard: signing in, choosing a page, and the frame around the pages.
 
-import { render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
+import { render, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.module.js";
 import { connection, get, onSignedOut, send } from "./lib/api.js";
 import { live, useLiveState } from "./lib/live.js";
 import { signInByLink } from "./lib/sign_in_link.js";
@@ -41,7 +41,7 @@ const useStyle = name => styles.forEach((link, of) => { link.media = of === name
 
 function Page({ url }) {
   const [state, setState] = useState({ name: null });
-  const name = url.page;
+  const name = url.page, isPage = NAMES.includes(name);
   const wanted = useRef();
   wanted.current = name;
   const load = () => {
@@ -51,12 +51,20 @@ function Page({ url }) {
       problem => show({ problem: { message: `The page could not be loaded: ${problem.message}` } }),
     );
   };
-  useEffect(() => { if (PAGES[name]) load(); }, [name]);
+  useEffect(() => { if (isPage) load(); }, [name]);
   useLayoutEffect(() => connection.onBack(() => state.problem && load()), [state.problem]);
-  if (!PAGES[name]) return html`<${Empty} title="Page not found" hint="Check the address."><a href="#home">Home</a><//>`;
+  if (!isPage) return html`<${Empty} title="Page not found" hint="Check the address."><a href="#home">Home</a><//>`;
   if (state.name !== name) return html`<div class="page"><${Loading} /></div>`;
   if (state.problem) return html`<div class="page"><${Failure} problem=${state.problem} retry=${load} /></div>`;
   return html`<${state.page} key=${name} path=${url.path} params=${url.params} />`;
+}
+
+/** Keeps the frame when a page fails while it is drawn; another address, or a new attempt, draws again. */
+function Guard({ url, children }) {
+  const [problem, drawAgain] = useErrorBoundary(error => console.error(error));
+  useLayoutEffect(() => drawAgain(), [url]);
+  if (problem) return html`<div class="page"><${Failure} title="The page failed" problem=${problem} retry=${drawAgain} /></div>`;
+  return children;
 }
 
 // Colours
@@ -141,7 +149,7 @@ function Frame({ who, onSignOut }) {
   const main = useRef();
   useShortcuts(showShortcuts);
   useLayoutEffect(() => { if (!url.page) goTo("#home", { replace: true }); }, [url.page]);
-  useEffect(() => { document.title = PAGES[url.page] ? `${PAGES[url.page].title} · Everfold` : "Everfold"; }, [url.page]);
+  useEffect(() => { document.title = NAMES.includes(url.page) ? `${PAGES[url.page].title} · Everfold` : "Everfold"; }, [url.page]);
   useEffect(() => { live.start(); return () => live.stop(); }, []);
   return html`
     <div class="frame">
@@ -158,7 +166,7 @@ function Frame({ who, onSignOut }) {
         </div>
       </header>
       ${!isOnline && html`<${Banner} />`}
-      <main class="main" id="main" tabindex="-1" ref=${main}>${url.page && html`<${Page} url=${url} />`}</main>
+      <main class="main" id="main" tabindex="-1" ref=${main}><${Guard} url=${url}>${url.page && html`<${Page} url=${url} />`}<//></main>
       ${hasShortcuts && html`<${Shortcuts} onClose=${() => showShortcuts(false)} />`}
     </div>`;
 }

@@ -9,7 +9,7 @@ import { FirstSteps, ImportButton } from "./first_steps.js";
 import { useUserName } from "./names.js";
 import { AgentPicker, UserPicker } from "./pickers.js";
 import { SessionPage } from "./session.js";
-import { readRange, TimeRange } from "./time_range.js";
+import { readDays, readRange, TimeRange } from "./time_range.js";
 import { SessionLines, titleOf } from "./session_lines.js";
 
 const PAGE = 100;
@@ -26,7 +26,7 @@ export default function Sessions({ path, params }) {
 
 function SessionList({ params }) {
   const user = params.user || "", agent = params.agent || "", order = params.order || "newest";
-  const range = { from: params.from || "", to: params.to || "" };
+  const range = readDays(params);
   const [question, setQuestion] = useState(params.q || "");
   const typed = useDebounced(question.trim(), 250);
   const late = question === params.q ? question.trim() : typed; // what the address asks for does not wait
