@@ -229,6 +229,26 @@ def test_a_page_that_fails_keeps_the_frame(page: Page) -> None:
     expect(page.get_by_role("list", name="Figures")).to_be_visible()
 
 
+def test_a_log_is_searched_beside_what_others_say(page: Page, dashboard: Dashboard) -> None:
+    """The search of a log finds its only message with a word, which a hundred messages of another session say better."""
+
+    async def say(runtime: Runtime) -> str:
+        said, other = [await runtime.engine.session(agent="clerk", beside=True) for _ in range(2)]
+        await said.append(
+            {"role": "user", "content": f"{'We spoke of weather, boats and tea. ' * 4} And of the locker."}
+        )
+        for number in range(110):
+            await other.append({"role": "user", "content": f"My locker is {number}."})
+        return said.id
+
+    go(page, f"#sessions/{dashboard.run(say)}/log")
+    page.get_by_label("Search this session").fill("locker")
+    found = page.get_by_role("list", name="Messages found").get_by_role("listitem")
+    expect(found).to_have_count(1)
+    found.get_by_role("button").click()
+    expect(page.get_by_role("region", name="Message 1", exact=True)).to_contain_text("And of the locker.")
+
+
 def test_a_reset_asks_first(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """Reset changes nothing until it is confirmed; then an empty session is the current one."""
 

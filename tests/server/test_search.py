@@ -58,6 +58,26 @@ async def test_a_key_finds_what_it_may_see(served: Served) -> None:
         assert (await client.get("/api/search?q=berth")).status_code == 400
 
 
+async def test_a_session_is_searched_however_much_others_say(served: Served, admin: httpx2.AsyncClient) -> None:
+    """A search of one session finds its only message that answers, and what it shares, beside many better ones elsewhere."""
+    engine = served.runtime.engine
+    long = "We spoke of weather, boats, money and tea, and only at the end of this message of the locker."
+    said, other = [await engine.session(user=ADA, agent="shop", beside=True) for _ in range(2)]
+    await said.append([{"role": "user", "content": long}, {"role": "assistant", "content": "I see."}])
+    branch = await said.branch(2)
+    for number in range(110):
+        await other.append({"role": "user", "content": f"My locker is {number}."})
+    body = (await admin.get(f"/api/search?q=locker&user={ADA}&in=messages&limit=100")).json()
+    assert {hit["session_id"] for hit in body["messages"]} == {other.id}
+    for session in (said, branch):
+        path = f"/api/sessions/{session.id}/search?q=locker"
+        best = (await admin.get(f"{path}&limit=1")).json()["messages"]
+        assert [(hit["seq"], hit["excerpt"]) for hit in best] == [(1, long)]
+        assert (await admin.get(f"{path}&role=tool")).json() == {"messages": []}
+        assert (await admin.get(f"{path}&until=2001-01-01T00:00:00Z")).json() == {"messages": []}
+    assert (await admin.get(f"/api/sessions/{said.id}/search?q=locker&limit=201")).status_code == 422
+
+
 async def test_messages_are_found_by_role_and_time(served: Served, admin: httpx2.AsyncClient) -> None:
     """`role`, `since` and `until` narrow the messages, and items and topics stay as they are."""
     await fill(served)

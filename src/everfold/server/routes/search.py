@@ -6,13 +6,14 @@ from fastapi import Query
 
 from everfold.server.access import AsAdmin, Context, OfSearch, OfSession
 from everfold.server.paging import Cursor
-from everfold.server.routing import make_router
+from everfold.server.routing import Fields, make_router
 from everfold.server.schemas.schema import GivenTime
 from everfold.server.schemas.search import (
     ROLES,
     HitsSchema,
     RecallExplainedSchema,
     SearchedUsersSchema,
+    SessionHitsSchema,
     read_places,
     read_roles,
 )
@@ -85,6 +86,20 @@ async def search_messages(
     return await runtime.engine.admin.search_messages(
         q, agent=agent, after=cursor, limit=limit, roles=read_roles(roles), since=since, until=until
     )
+
+
+@router.get("/api/sessions/{session}/search", response_model=SessionHitsSchema)
+async def search_session(
+    opened: OfSession,
+    q: Question,
+    roles: RolesQuery = None,
+    since: Since = None,
+    until: Until = None,
+    limit: HitLimit = 10,
+) -> Fields:
+    """Find messages of this session that answer a question, those that it shares with others among them."""
+    hits = await opened.search(q, limit=limit, roles=read_roles(roles), since=since, until=until)
+    return {"messages": hits}
 
 
 @router.get("/api/sessions/{session}/recall", response_model=RecallExplainedSchema)

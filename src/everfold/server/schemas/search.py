@@ -4,7 +4,7 @@ from typing import get_args
 
 from everfold.core.log.messages import Role
 from everfold.server.schemas.items import ItemSchema
-from everfold.server.schemas.schema import many, project
+from everfold.server.schemas.schema import many, project, wrap
 from everfold.server.schemas.topics import TopicLineSchema
 from everfold.services.memory.explain_recall import RecallExplained, RecallReason
 from everfold.services.sessions.search import SearchHit
@@ -37,6 +37,9 @@ MessageHitSchema = project(
     "score",
     base=FoundMessageSchema,
     words={"score": "Positive; higher is better; comparable within one search only."},
+)
+SessionHitsSchema = wrap(
+    "SessionHits", "Messages of one session that answer a question, best first.", messages=many(MessageHitSchema)
 )
 ItemHitSchema = project("ItemHit", ItemHit, "score", base=ItemSchema, at="item")
 TopicHitSchema = project("TopicHit", TopicHit, "score", base=TopicLineSchema, at="topic")

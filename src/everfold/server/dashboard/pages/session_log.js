@@ -2,6 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number } from "../lib/format.js";
+import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
 import { Empty, Failure, html, Line, Loading, Search, Time, useDebounced, useLoad } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { FateChip, fateName } from "./fates.js";
@@ -11,6 +12,7 @@ import { fateAt, indexStrip } from "./session_strips.js";
 
 const ROW_PX = 66;
 const PAGE = 60;
+const MOST_HITS = 200;
 
 export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, onSession }) {
   const id = session.id;
@@ -39,7 +41,7 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
         <${Search} label="Search this session" value=${question} onInput=${setQuestion} />
         <${GoTo} count=${count} onJump=${onJump} />
       </div>
-      <div class="log-list card">${question.trim() ? html`<${Found} session=${session} question=${question.trim()} onJump=${(to) => { setQuestion(""); onJump(to); }} />` : list}</div>
+      <div class="log-list card">${question.trim() ? html`<${Found} sessionId=${id} question=${question.trim()} onJump=${(to) => { setQuestion(""); onJump(to); }} />` : list}</div>
     </div>
     <div class="log-read">
       ${seq && seq <= count ? html`<${MessagePanel} key=${seq} sessionId=${id} seq=${seq} strip=${now} fate=${now && fateAt(now, seq)} compactions=${[]} version=${version} isStacked=${true}
@@ -74,12 +76,13 @@ function GoTo({ count, onJump }) {
   </form>`;
 }
 
-function Found({ session, question, onJump }) {
+function Found({ sessionId, question, onJump }) {
   const late = useDebounced(question, 250);
-  const found = useLoad(({ signal }) => get("/api/search", { q: late, user: session.user_id, agent: session.agent, in: "messages", limit: 100 }, { signal }), [late, session.id]);
+  const found = useLoad(({ signal }) => get(pathOf`/api/sessions/${sessionId}/search`, { q: late, limit: MOST_HITS }, { signal }), [late, sessionId]);
+  useEngineEvents(WITHDRAWN, found.reload);
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   if (!found.data) return html`<div class="card-pad"><${Loading} /></div>`;
-  const hits = found.data.messages.filter((hit) => hit.session_id === session.id);
+  const hits = found.data.messages;
   if (!hits.length) return html`<${Empty} title="Nothing found" hint="No message of this session matches." />`;
   return html`<ul class="hits" aria-label="Messages found">${hits.map((hit) => html`<li key=${hit.seq}><button type="button" onClick=${() => onJump(hit.seq)}>
     <span class="row"><b>#${number(hit.seq)}</b> <span class="role">${hit.role}</span><span class="grow"></span><span class="soft small"><${Time} at=${hit.said_at} /></span></span>
