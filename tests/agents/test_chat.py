@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +41,7 @@ from everfold.agents.chat_events import (
     ToolCalled,
 )
 from everfold.agents.models import AgentModel
+from everfold.agents.open_chat import open_current
 from everfold.agents.opening import open_agents
 from everfold.agents.speaking import Draft, finish_draft
 from everfold.agents.spending import Spending
@@ -106,15 +108,12 @@ async def chatting(
         open_agents(url, settings=settings or {}, sources=sources) as opened,
         Toolbox([toolset] if toolset else [], model=model, has_memory=has_memory) as toolbox,
     ):
-
-        async def find_session() -> Session:
-            return await opened.engine.session(limit=limit, system=system, tools=toolbox.schemas)
-
+        open_session = partial(open_current, opened.engine, limit=limit, system=system, tools=toolbox.schemas)
         spending = Spending(
             usage=opened.engine.admin.usage, clock=SystemClock(), ids=RandomIds(), per_day_usd=spent_usd
         )
         named = AgentModel(name="script:stage", model=model)
-        yield Chat(opened.engine, find_session, await find_session(), model=named, toolbox=toolbox, spending=spending)
+        yield Chat(opened.engine, open_session, await open_session(), model=named, toolbox=toolbox, spending=spending)
 
 
 async def take(events: AsyncIterator[ChatEvent]) -> list[ChatEvent]:
@@ -292,24 +291,30 @@ async def test_calls_with_the_same_id_are_told_apart() -> None:
         await require_sound(chat.session)
 
 
-async def test_the_tools_of_memory_write_and_answer() -> None:
+async def test_the_tools_of_memory_write_and_answer(tmp_path: Path) -> None:
     """A call of `memory_add` is in the user's memory afterwards."""
     stage = Stage([[call("memory_add", '{"statement": "The user lives in Graz.", "tier": "user"}')], ["Noted."]])
     settings = {"memory": {"system": "structured"}}
-    async with chatting(stage, has_memory=True, settings=settings) as chat:
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    async with chatting(stage, url=url, has_memory=True, settings=settings) as chat:
         await take(chat.send("I moved."))
-        found = await chat._engine.memory()
-        assert "The user lives in Graz." in [item.statement for item in await found.items()]
+    assert "The user lives in Graz." in await list_remembered(url)
 
 
-async def test_a_bare_answer_in_a_chat_is_remembered_with_its_question() -> None:
+async def list_remembered(url: str) -> list[str]:
+    """What a database has of the default user."""
+    async with everfold.open(url) as engine:
+        return [item.statement for item in await (await engine.memory()).items()]
+
+
+async def test_a_bare_answer_in_a_chat_is_remembered_with_its_question(tmp_path: Path) -> None:
     """What the user answers in a chat becomes one statement with the question that the model asked."""
     stage = Stage([["Hi! ", "What is your allergy?"], ["Noted."]])
-    async with chatting(stage, settings={"memory": {"system": "structured"}}) as chat:
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    async with chatting(stage, url=url, settings={"memory": {"system": "structured"}}) as chat:
         for text in ("Hello.", "Peanuts."):
             await take(chat.send(text))
-        items = await (await chat._engine.memory()).items()
-        assert [item.statement for item in items] == ['Asked "What is your allergy?", the user answered "Peanuts."']
+    assert await list_remembered(url) == ['Asked "What is your allergy?", the user answered "Peanuts."']
 
 
 # --- what is cut

@@ -337,6 +337,44 @@ async def test_a_turn_in_an_older_session_makes_it_current(tmp_path: Path) -> No
         assert await read_log(client, second) == []
 
 
+@pytest.mark.parametrize("has_main", [True, False])
+async def test_a_turn_stays_in_its_session_key(tmp_path: Path, has_main: bool) -> None:  # noqa: FBT001 - of a table
+    """A chat that names a session with a session key stores everything there; no other session is touched or created."""
+    opened = {"agent": "guide", "user": "default"}
+    async with talking(tmp_path, {"text": "Seven."}) as talk, talk.client() as client:
+        if has_main:
+            await client.post("/api/sessions", json=opened)
+        older = (await client.post("/api/sessions", json={**opened, "session_key": "thread-42"})).json()["id"]
+        newer = (await client.post(f"/api/sessions/{older}/new")).json()["id"]
+        for thread in (newer, older):
+            async with asking(client, session_id=thread) as stream:
+                assert (await stream.until("done"))["session_id"] == thread
+        said = [("user", "Which berth is free?"), ("assistant", "Seven.")]
+        listed = (await client.get("/api/sessions")).json()["sessions"]
+        logs = {one["id"]: await read_log(client, one["id"]) for one in listed}
+        assert [log for one, log in logs.items() if one not in (newer, older)] == [[]] * has_main
+        assert (logs[newer], logs[older]) == (said, said)
+        assert [one["is_current"] for one in listed if one["id"] in (newer, older)] == [False, True]
+
+
+async def test_what_was_cut_under_a_session_key_can_be_stopped_and_answered(tmp_path: Path) -> None:
+    """A stop and an answer without a message reach the session that they name, though another one waits for an answer."""
+    waiting = {"messages": [{"role": "user", "content": "Which quay?"}]}
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client:
+        main = (await client.post("/api/sessions", json={"agent": "guide"})).json()["id"]
+        keyed = {"agent": "guide", "session_key": "thread-42"}
+        thread = (await client.post("/api/sessions", json=keyed)).json()["id"]
+        for session_id in (main, thread):
+            await client.post(f"/api/sessions/{session_id}/messages", json=waiting)
+        async with asking(client, message=None, session_id=thread) as stream:
+            await stream.until("text_delta")
+            cut = await client.post(f"{CHAT}/stop", json={"session_id": thread})
+            assert cut.json() == {"stopped": True}
+            await stream.until("done")
+        assert [role for role, _ in await read_log(client, thread)] == ["user", "assistant"]
+        assert await read_log(client, main) == [("user", "Which quay?")]
+
+
 async def test_keys_chat_within_their_scope(tmp_path: Path) -> None:
     """A key chats as its user and with its agent only, chooses no model, and cuts no other user's answer."""
     async with talking(tmp_path, SLOW) as talk, talk.client() as admin:

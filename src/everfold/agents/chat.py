@@ -15,7 +15,7 @@ from everfold.agents.toolbox import Toolbox
 from everfold.agents.turn import Turn
 from everfold.core.observation.events import CompactionCommitted, ContextRefreshed, Event, RefreshBegun
 from everfold.engine import Everfold
-from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.errors import ConflictError, InvalidInputError
 from everfold.services.telling.feed import Subscription
 from everfold.session import Session
 
@@ -27,7 +27,7 @@ class Chat:
 
     Args:
         engine: Whose sessions these are.
-        find_session: Gives the current session of user and agent, with prompt and tools as they are now.
+        resume: Makes a session of the same user and agent current, and gives it with prompt and tools as they are now.
         session: The one to begin in.
         model: Who answers; entered already.
         toolbox: What it may call; entered already.
@@ -37,15 +37,14 @@ class Chat:
     def __init__(
         self,
         engine: Everfold,
-        find_session: Callable[[], Awaitable[Session]],
+        resume: Callable[[str], Awaitable[Session]],
         session: Session,
         *,
         model: AgentModel,
         toolbox: Toolbox,
         spending: Spending,
     ) -> None:
-        self._engine = engine
-        self._find_session = find_session
+        self._resume = resume
         self._session = session
         self._model = model
         self._toolbox = toolbox
@@ -96,11 +95,7 @@ class Chat:
             NotFoundError: they have no such session.
         """
         self._require_rest()
-        other, record = await self._engine.session(id=session_id), self._session.record
-        if (other.record.user_id, other.record.agent_id) != (record.user_id, record.agent_id):
-            raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
-        await other.integration.resume()
-        self._turn_to(await self._find_session())
+        self._turn_to(await self._resume(session_id))
 
     def _turn_to(self, session: Session) -> None:
         self._session = session

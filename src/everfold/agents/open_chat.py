@@ -1,7 +1,8 @@
 """Opening a chat: what the settings say of an agent, put together."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 
 from everfold.adapters.system.clock import SystemClock
 from everfold.adapters.system.ids import RandomIds
@@ -11,7 +12,9 @@ from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.toolsets import open_toolsets
 from everfold.config import Settings
+from everfold.core.primitives.json_values import JsonValue
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
+from everfold.errors import NotFoundError
 from everfold.ports.system import Clock, Ids
 from everfold.session import Session
 
@@ -25,10 +28,11 @@ async def open_chat(
     user: str = DEFAULT_USER,
     model: str | None = None,
     limit: int | None = None,
+    session_id: str | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> AsyncIterator[Chat]:
-    """A chat of a user with an agent, in their current session; it is closed, and servers of tools are left, at the end.
+    """A chat of a user with an agent, in one of their sessions; it is closed, and servers of tools are left, at the end.
 
     The session's system prompt is the agent's instructions, and its tools are those of the agent, so that both are
     counted. The tools of history join them, and where the agent's memory is structured those of its memory.
@@ -40,11 +44,14 @@ async def open_chat(
         user: Who speaks.
         model: Instead of the agent's own.
         limit: The model's context limit, instead of the agent's own.
+        session_id: The session to talk in, which becomes the current one of its session key; None for the current one that
+            has no session key.
         clock: Tells the time.
         ids: Makes ids.
 
     Raises:
         InvalidInputError: it has no model, or a tool cannot be had.
+        NotFoundError: they have no such session.
         BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
     """
     own = settings.agents.get(agent)
@@ -55,24 +62,53 @@ async def open_chat(
     has_memory = settings.memory_policy(agent).system == "structured"
 
     async with chosen.model, Toolbox(toolsets, model=chosen.model, has_memory=has_memory) as toolbox:
-
-        async def find_session() -> Session:
-            return await engine.session(
-                user=user,
-                agent=agent,
-                limit=limit,
-                system=own.instructions if own else None,
-                tools=toolbox.schemas,
-            )
-
+        open_session = partial(
+            open_current,
+            engine,
+            user=user,
+            agent=agent,
+            limit=limit,
+            system=own.instructions if own else None,
+            tools=toolbox.schemas,
+        )
         spending = Spending(
             usage=engine.admin.usage,
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             per_day_usd=settings.spend.per_day_usd,
         )
-        session = await find_session()
+        session = await open_session(session_id)
         async with aclosing(
-            Chat(engine, find_session, session, model=chosen, toolbox=toolbox, spending=spending)
+            Chat(engine, open_session, session, model=chosen, toolbox=toolbox, spending=spending)
         ) as chat:
             yield chat
+
+
+async def open_current(
+    engine: Everfold,
+    session_id: str | None = None,
+    *,
+    user: str = DEFAULT_USER,
+    agent: str = DEFAULT_AGENT,
+    limit: int | None,
+    system: str | None,
+    tools: Sequence[JsonValue],
+) -> Session:
+    """The current session without a session key, or the one with an id as the current one of its session key.
+
+    Raises:
+        NotFoundError: user and agent have no such session.
+        BudgetUnsatisfiableError: system prompt and tools leave no room within the limit.
+    """
+    key = None if session_id is None else await _resume(engine, session_id, user, agent)
+    return await engine.session(user=user, agent=agent, session_key=key, limit=limit, system=system, tools=tools)
+
+
+async def _resume(engine: Everfold, session_id: str, user: str, agent: str) -> str | None:
+    """Make a session the current one of its session key, and give that session key."""
+    session = await engine.session(id=session_id)
+    record = session.record
+    if (record.user_id, record.agent_id) != ((await engine.get_user(user)).id, agent):
+        raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
+    await session.integration.resume()
+    return record.session_key or None

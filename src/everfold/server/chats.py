@@ -53,7 +53,7 @@ class Question:
 
     Attributes:
         text: None to have answered what was said last, where its answer was stopped.
-        session_id: The session to talk in, which becomes the current one; None for the current one.
+        session_id: The session to talk in, which becomes the current one of its session key; None for the current one.
         model: Instead of the agent's own.
     """
 
@@ -94,13 +94,12 @@ class Chats:
                 agent=question.agent_id,
                 user=question.user_id,
                 model=question.model,
+                session_id=question.session_id,
                 clock=clock,
                 ids=ids,
             ) as chat,
             AsyncExitStack() as held,
         ):
-            if question.session_id not in (None, chat.session.id):
-                await chat.resume(str(question.session_id))
             if question.text is None:
                 await _require_open(chat)
             self._require_rest(chat.session.id)

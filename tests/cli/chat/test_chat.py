@@ -118,6 +118,18 @@ def test_commands_find_their_way(talk: Talk) -> None:
     assert [event["kind"] for event in events][-2:] == ["error", "error"]
 
 
+def test_resume_continues_a_session_with_a_session_key(talk: Talk) -> None:
+    """A resumed session that has a session key is the one that is talked in, and a new one keeps its session key."""
+    with everfold.open_sync("sqlite:///chat.db") as engine:
+        thread = engine.session(session_key="thread-42").id
+    result = talk("one", f"/resume {thread}", "two", "/new", steps=[{"text": "Yes."}], options=("--json",))
+    shown = [event["shown"] for event in map(json.loads, result.stdout.splitlines()) if event["kind"] == "shown"]
+    with everfold.open_sync("sqlite:///chat.db") as engine:
+        assert [message.view.text for message in engine.session(id=thread).messages(1, 2)] == ["two", "Yes."]
+        assert engine.session(session_key="thread-42").id == shown[1]["session"]
+    assert shown[0]["session"] == thread
+
+
 def test_commands_look_into_the_conversation(talk: Talk) -> None:
     """Compact folds, memory lists and searches, why tells where an item is from, or what the model is shown."""
     steps: list[Mapping[str, object]] = [
