@@ -362,7 +362,7 @@ class Everfold:
         Args:
             user: Whose memory.
             agent: The agent whose view it is.
-            is_by_agent: Whether writes count as the agent's words, which never overrule the user's.
+            is_by_agent: Whether an agent uses it: it sees nothing in quarantine, and its words never overrule the user's.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.

@@ -12,6 +12,7 @@ from everfold.core.memory.items import Evidence, Item, ItemId, ItemKind, ItemSta
 from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion
 from everfold.core.memory.topics import Dream, DreamId, Topic, TopicId, choose_topic
+from everfold.core.merging.edits import is_visible
 from everfold.core.primitives.choices import require_choice
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.primitives.listing import require_page_size
@@ -114,7 +115,7 @@ class Memory:
             self._store,
             self.user_id,
             self._scope,
-            ItemQuery(now=self._now(), statuses=statuses),
+            self._query(statuses),
             after=None if after is None else ItemId(after),
             limit_count=require_page_size(limit),
         )
@@ -143,10 +144,13 @@ class Memory:
             self._store,
             self.user_id,
             self._narrow(agent),
-            ItemQuery(now=self._now(), statuses=statuses, kind=kind, tier=tier, text=text),
+            replace(self._query(statuses), kind=kind, tier=tier, text=text),
             after=None if after is None else ItemId(after),
             limit_count=require_page_size(limit),
         )
+
+    def _query(self, statuses: Sequence[ItemStatus]) -> ItemQuery:
+        return ItemQuery(now=self._now(), statuses=statuses, has_held_back=self._shows_held_back)
 
     def _narrow(self, agent: str | None) -> AgentId | None:
         """The agent whose view is asked for; this handle's own where none is."""
@@ -185,14 +189,41 @@ class Memory:
         """Return every revision of an item, oldest first; the last one is current, "expired" where its end is past.
 
         Raises:
-            NotFoundError: this user has no such item, or it is another agent's.
+            NotFoundError: this user has no such item, or it is another agent's, or in quarantine for an agent's handle.
         """
-        revisions = await self._store.list_revisions(ItemId(item_id))
-        now = revisions[-1]
-        is_hidden = self._scope is not None and now.tier == "agent" and now.agent_id != self._scope
-        if now.user_id != self.user_id or is_hidden:
+        revisions = await self._list_shown(item_id)
+        if not revisions:
             raise NotFoundError(f"this user's memory has no item {item_id!r}; list the items", item=item_id)
-        return [*revisions[:-1], show_item(now, self._now())]
+        return revisions
+
+    async def _list_shown(self, item_id: str) -> list[Item]:
+        """The revisions of an item that this handle shows, oldest first; none where it does not show the newest.
+
+        Raises:
+            NotFoundError: no user has such an item.
+        """
+        *older, newest = await self._store.list_revisions(ItemId(item_id))
+        if not self._shows_item(newest):
+            return []
+        return [*filter(self._shows_item, older), show_item(newest, self._now())]
+
+    def _shows_item(self, item: Item) -> bool:
+        is_own = item.user_id == self.user_id and is_visible(item, self._scope)
+        return is_own and (self._shows_held_back or not item.is_held_back)
+
+    @property
+    def _shows_held_back(self) -> bool:
+        """Whether what a scan has held back is shown: to the user, never to an agent."""
+        return self._writer != "agent"
+
+    async def _require_shown(self, item_id: str) -> None:
+        """Refuse to change for an agent what it is not shown.
+
+        Raises:
+            NotFoundError: this handle shows no such item.
+        """
+        if not self._shows_held_back:
+            await self.item(item_id)
 
     async def why(self, item_id: str) -> list[Because]:
         """Return the source messages of an item and of the items it replaced, oldest first.
@@ -203,11 +234,11 @@ class Memory:
             NotFoundError: this user has no such item.
         """
         found: dict[tuple[str, int, int], Evidence] = {}
-        wanted: str | None = item_id
-        while wanted is not None:
-            revisions = await self.item(wanted)
+        revisions = await self.item(item_id)
+        while revisions:
             found |= {(one.session_id, one.seq, one.start): one for it in revisions for one in it.evidence}
-            wanted = next((it.supersedes for it in reversed(revisions) if it.supersedes), None)
+            replaced = next((it.supersedes for it in reversed(revisions) if it.supersedes), None)
+            revisions = [] if replaced is None else await self._list_shown(replaced)
         return [
             Because(evidence=one, message=await self._find_message(one))
             for one in sorted(found.values(), key=lambda it: (it.said_at, it.session_id, it.seq))
@@ -325,6 +356,7 @@ class Memory:
             NotFoundError: this user has no such item.
             ConflictError: the item is at another revision; the message says what it is now. Nothing was changed.
         """
+        await self._require_shown(item_id)
         return await self._memory.rememberer.edit(
             ItemId(item_id),
             statement,
@@ -340,6 +372,7 @@ class Memory:
 
         Its source messages stay; see `Session.erase`.
         """
+        await self._require_shown(item_id)
         forgotten = await self._memory.forgetter.forget_item(
             ItemId(item_id),
             user_id=self.user_id,
@@ -417,6 +450,7 @@ class Memory:
 
     async def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
         """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
+        await self._require_shown(item_id)
         undone = await self._memory.rememberer.undo(
             ItemId(item_id),
             user_id=self.user_id,
@@ -434,7 +468,7 @@ class Memory:
             include_expired: Include topics past their end.
         """
         if include_expired:
-            return [hide_ids(topic) for topic in await self._store.list_topics(self.user_id, self._scope)]
+            return self._show_topics(await self._store.list_topics(self.user_id, self._scope))
         return await self._list_current(self._scope)
 
     async def topic_index(self) -> TopicIndex:
@@ -466,7 +500,10 @@ class Memory:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
         revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
         *older, newest = [topic for topic in revisions if topic.id == meant.id]
-        return [*map(hide_ids, older), show_topic(newest, now)]
+        return [*self._show_topics(older), show_topic(newest, now)]
+
+    def _show_topics(self, topics: Sequence[Topic]) -> list[Topic]:
+        return [hide_ids(one) for one in topics if self._shows_held_back or one.status != "quarantined"]
 
     def _shows(self, topic: Topic, now: datetime) -> bool:
         """What holds now is shown; what a scan has held back to the owner only."""
@@ -484,7 +521,7 @@ class Memory:
         revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
         if not revisions:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
-        return [hide_ids(topic) for topic in revisions]
+        return self._show_topics(revisions)
 
     async def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
         """Run a dream now; None if there is nothing new, or a dream is running.

@@ -252,7 +252,7 @@ class SyncEverfold(Opening[Everfold]):
         Args:
             user: Whose memory.
             agent: The agent whose view it is.
-            is_by_agent: Whether writes count as the agent's words, which never overrule the user's.
+            is_by_agent: Whether an agent uses it: it sees nothing in quarantine, and its words never overrule the user's.
 
         Raises:
             InvalidInputError: the text names no user, or a name is empty.
@@ -1214,7 +1214,7 @@ class SyncMemory(Blocking[Memory]):
         """Return every revision of an item, oldest first; the last one is current, "expired" where its end is past.
 
         Raises:
-            NotFoundError: this user has no such item, or it is another agent's.
+            NotFoundError: this user has no such item, or it is another agent's, or in quarantine for an agent's handle.
         """
         return self._call(self._wrapped.item, item_id)
 

@@ -1,9 +1,13 @@
 """Quarantine over HTTP."""
 
+from dataclasses import replace
+
 import httpx2
 import pytest
 from tests.server.conftest import Served
-from tests.server.memory_rows import ADA, act_as
+from tests.server.memory_rows import ADA, about, act_as, store_of
+
+from everfold.testing.kit.memory_builders import put
 
 pytestmark = pytest.mark.anyio
 
@@ -56,3 +60,44 @@ async def test_only_a_person_releases(served: Served, admin: httpx2.AsyncClient)
         assert (await client.post(f"{HELD}/{item['id']}/release")).status_code == 403
     async with await act_as(served, f"user:{ADA}") as client:
         assert (await client.post(f"{HELD}/{item['id']}/release")).status_code == 200
+
+
+async def test_an_agent_reads_nothing_that_is_held_back(served: Served, admin: httpx2.AsyncClient) -> None:
+    """To an agent's key an item in quarantine does not exist, by no status and no route, nor after an undo has ended it."""
+    url = f"/api/users/{ADA}/items"
+    held, ended = await hold(admin), (await admin.post(url, json={"statement": f"{THREAT} Now."})).json()
+    undone = (await admin.post(f"{url}/{ended['id']}/undo")).json()["items"]
+    assert [(one["status"], bool(one["threats"])) for one in undone] == [("expired", True)]
+    async with await act_as(served, "agent:default") as client:
+        for status in ("quarantined", "expired", "all"):
+            listed = await client.get(f"{url}?status={status}")
+            assert (listed.status_code, listed.json()["items"], listed.json()["next_cursor"]) == (200, [], None)
+        for one in (held, ended):
+            place = f"{url}/{one['id']}"
+            read = [await client.get(place), await client.get(f"{place}/why")]
+            written = [
+                await client.patch(place, json={"statement": "The berth costs 17 euros."}),
+                await client.post(f"{place}/undo"),
+                await client.delete(place, headers={"If-Match": '"9"'}),
+            ]
+            assert [answer.status_code for answer in (*read, *written)] == [404] * 5
+            assert all(THREAT not in answer.text for answer in (*read, *written))
+    async with await act_as(served, f"user:{ADA}") as client:
+        assert len((await client.get(f"{url}?status=all")).json()["items"]) == 2
+
+
+async def test_an_agent_reads_no_revision_that_is_held_back(served: Served, admin: httpx2.AsyncClient) -> None:
+    """Of an item or a topic that is clean now, an agent's key reads the revisions that no scan has held back."""
+    item = await hold(admin)
+    place = f"/api/users/{ADA}/items/{item['id']}"
+    assert (await admin.patch(place, json={"statement": "The berth costs 17 euros."})).json()["status"] == "active"
+    held = replace(about("top_1"), content=THREAT, status="quarantined", threats=("override",))
+    await put(store_of(served), held, replace(held, content="Berths.", status="active", threats=(), revision=2))
+    topic = f"/api/users/{ADA}/topics/harbour"
+    counts: dict[str, list[int]] = {}
+    for scope in (f"user:{ADA}", "agent:default"):
+        async with await act_as(served, scope) as client:
+            answers = [(await client.get(path)).json() for path in (place, topic)]
+        counts[scope] = [len(answer["revisions"]) for answer in answers]
+        assert any(THREAT in str(answer) for answer in answers) == (scope != "agent:default")
+    assert counts == {f"user:{ADA}": [2, 2], "agent:default": [1, 1]}

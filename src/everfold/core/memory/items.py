@@ -108,6 +108,11 @@ class Item:
         """Active, and not past its end."""
         return self.status_at(now) == "active"
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether a scan has held it back: in quarantine, or past its end since. Its user sees it, no model does."""
+        return self.status == "quarantined" or bool(self.threats)
+
     def status_at(self, now: datetime) -> ItemStatus:
         """The status, where one that is active past its end has expired."""
         is_past = self.status == "active" and self.valid_to is not None and self.valid_to <= now

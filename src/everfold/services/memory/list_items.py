@@ -28,6 +28,7 @@ class ItemQuery:
         kind: Only this one.
         tier: Only this one.
         text: Active items are found by its words, best first; others by itself, in any case.
+        has_held_back: Also what a scan has held back.
     """
 
     now: datetime
@@ -35,6 +36,7 @@ class ItemQuery:
     kind: ItemKind | None = None
     tier: Tier | None = None
     text: str = ""
+    has_held_back: bool = True
 
     def __post_init__(self) -> None:
         require_choices("statuses", self.statuses, ItemStatus)
@@ -58,7 +60,8 @@ class ItemQuery:
     def matches(self, item: Item) -> bool:
         """Whether status, kind and tier of an item are those that are looked for."""
         is_meant = self.kind in (None, item.kind) and self.tier in (None, item.tier)
-        return is_meant and item.status_at(self.now) in self.statuses
+        is_shown = self.has_held_back or not item.is_held_back
+        return is_meant and is_shown and item.status_at(self.now) in self.statuses
 
     def holds(self, item: Item) -> bool:
         """Whether an item has the text, too."""
