@@ -111,6 +111,19 @@ async def test_a_session_is_configured_by_its_id(admin: httpx2.AsyncClient) -> N
     assert (await admin.patch("/api/sessions/ses_nowhere", json={"limit": 9000})).status_code == 404
 
 
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "once"}])
+async def test_a_change_that_is_refused_changes_nothing(admin: httpx2.AsyncClient, headers: dict[str, str]) -> None:
+    """A title beside settings that are refused is not taken either, and with an Idempotency-Key the refusal is the same."""
+    path = f"/api/sessions/{(await open_session(admin))['id']}"
+    before = (await admin.get(path)).json()
+    change = {"title": "Berths", "limit": 300}
+    refused = await admin.patch(path, json=change, headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (422, "budget_unsatisfiable")
+    assert (await admin.get(path)).json() == before
+    changed = await admin.patch(path, json={**change, "limit": 12_000})
+    assert (changed.json()["own_title"], changed.json()["limit_tokens"]) == ("Berths", 12_000)
+
+
 async def test_a_new_session_follows_the_current_one(admin: httpx2.AsyncClient) -> None:
     """With `new` another session follows, holds what the one before held but for what is given, and is current."""
     first = await open_session(admin, limit=9000, system="Be brief.")

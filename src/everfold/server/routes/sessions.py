@@ -122,9 +122,9 @@ async def get_session(runtime: Context, opened: OfSession) -> ShownSession:
 @router.patch("/api/sessions/{session}", response_model=SessionDetailSchema)
 async def configure_session(runtime: Context, opened: OfSession, change: SessionChange) -> ShownSession:
     """Change the limit, the system prompt, the tools or the title; only another prompt or other tools are a cache break."""
-    if change.title is not None:
-        await opened.integration.set_title(change.title)
     await opened.configure(limit=change.limit, system=change.system, tools=change.tools)  # type: ignore[arg-type]  # parsed from JSON
+    if change.title is not None:  # nothing refuses a title
+        await opened.integration.set_title(change.title)
     return await get_session(runtime, opened)
 
 
