@@ -15,6 +15,7 @@ from tests.server.memory_rows import STRUCTURED
 
 from everfold.adapters.system.otel import OtelTracer
 from everfold.server.app import make_app
+from everfold.server.middleware import COOKIE
 from everfold.testing.kit.builders import assistant, talk, user
 
 pytestmark = pytest.mark.anyio
@@ -63,6 +64,25 @@ async def test_a_write_with_the_cookie_must_come_from_the_dashboard(
     answer = await browser.post("/api/users", json={"name": "Ada"}, headers=headers)
     assert answer.status_code == status
     assert len((await browser.get("/api/users")).json()["users"]) == (2 if status == 201 else 1)
+
+
+@pytest.mark.parametrize("is_valid", [True, False])
+async def test_another_site_signs_no_browser_in_or_out(
+    served: Served,
+    browser: httpx2.AsyncClient,
+    is_valid: bool,  # noqa: FBT001 - of a table
+) -> None:
+    """Signing in and out needs no valid cookie, but a request that brings one must come from the dashboard."""
+    secret = await served.key("admin", name="other")
+    if not is_valid:
+        browser.cookies.clear()
+        browser.cookies.set(COOKIE, "ef_old", domain="everfold.test")
+    for headers in ({"Origin": ELSEWHERE}, {"Sec-Fetch-Site": "cross-site"}, {}):
+        out = await browser.post("/api/logout", headers=headers)
+        back = await browser.post("/api/login", json={"api_key": secret}, headers=headers)
+        assert [(one.status_code, "set-cookie" in one.headers) for one in (out, back)] == [(403, False)] * 2
+    back = await browser.post("/api/login", json={"api_key": secret}, headers={"Origin": HERE})
+    assert (back.status_code, "set-cookie" in back.headers) == (200, True)
 
 
 async def test_a_form_of_another_site_is_no_request(browser: httpx2.AsyncClient) -> None:

@@ -150,13 +150,13 @@ class Middleware:
         try:
             if self._hosts is not None:
                 self._hosts.check(request.scope)
+            secret, is_cookie = _read_secret(request, headers)
+            if is_cookie and request.method not in _SAFE_METHODS:
+                _require_same_origin(headers)
         except EverfoldError as error:
             return tell_error(error, request_id)
         try:
-            secret, is_cookie = _read_secret(request, headers)
             request.state.key = await self._identify(secret, name_client(request)) if secret else None
-            if is_cookie and request.method not in _SAFE_METHODS:
-                _require_same_origin(headers)
         except EverfoldError as error:
             if path in _OPEN_WITH_BAD_KEY or not path.startswith(("/api", "/metrics")):
                 request.state.key = None
