@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -63,6 +64,25 @@ async def test_a_change_is_written_and_comments_stay(tmp_path: Path, config: Pat
     text = read(config)
     assert all(line in text for line in FILE.splitlines())
     assert 'memory_system = "structured"' in text
+
+
+@pytest.mark.parametrize("name", ["team/shop", "team/shop/chat", "team\\shop", "100%2Fa", "\u52a9/\u624b"])
+async def test_an_agent_is_reached_by_its_name_in_a_path(tmp_path: Path, config: Path, name: str) -> None:
+    """Whatever an agent is called, its encoded name leads to it in every path, and to no other agent."""
+    part = quote(name, safe="")
+    notes = f"/api/users/default/agents/{part}"
+    async with serve(tmp_path / "a.db", config=config) as served:
+        async with served.client(await served.key("admin")) as client:
+            assert (await client.post("/api/sessions", json={"agent": name})).status_code == 201
+            assert (await client.patch(f"/api/agents/{part}/config", json={"context_limit": 9000})).status_code == 200
+            written = {"params": {"path": "/memories/a.md"}, "json": {"content": "Berths."}}
+            assert (await client.put(f"{notes}/files", **written)).json()["agent"] == name
+            assert (await client.get(f"{notes}/memory")).status_code == 200
+            assert (await client.get(f"/api/agents/{name.replace('%', '%25')}/no")).status_code == 404
+        async with served.client(await served.key(f"agent:{name}", name="own")) as own:
+            read = await own.get(f"/api/agents/{part}")
+            assert (read.json()["id"], read.json()["is_configured"]) == (name, True)
+            assert (await own.get("/api/agents/team")).status_code == 403
 
 
 async def test_a_changed_memory_system_holds_from_the_next_turn_on(tmp_path: Path, config: Path) -> None:

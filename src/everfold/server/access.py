@@ -122,7 +122,9 @@ UserText = Annotated[
     str,
     Path(description="`default`, or the UUID of a user.", examples=["default", "6f1c2f0e-8d3b-4c55-9a53-0c1d2e3f4a5b"]),
 ]
-AgentText = Annotated[str, Path(min_length=1, description="The agent's name.", examples=["default"])]
+AgentText = Annotated[
+    str, Path(min_length=1, description="The agent's name; a slash in it is sent as `%2F`.", examples=["default"])
+]
 SessionText = Annotated[str, Path(description="The session's id.", examples=["ses_01"])]
 
 

@@ -19,6 +19,8 @@ def test_an_agent_has_the_name_that_it_is_given(name: str) -> None:
     [
         "",
         " ",
+        ".",
+        "team/./bot",
         "..",
         "../x",
         "team/../bot",
@@ -32,6 +34,6 @@ def test_an_agent_has_the_name_that_it_is_given(name: str) -> None:
     ],
 )
 def test_what_an_import_refuses_names_no_agent(name: str) -> None:
-    """A name that leads out of a folder or does not stand on one line is refused before anything is stored under it."""
+    """A name that is no part of a path or does not stand on one line is refused before anything is stored under it."""
     with pytest.raises(InvalidInputError, match="agent must"):
         parse_agent(name)
