@@ -177,22 +177,30 @@ class Admin:
             NotFoundError: there is no session `after`.
         """
         only = SessionFilter(since=since, until=until, title=clean_title(title))
-        if newest_first:
-            records = await self._store.list_newest_sessions(
-                user_id=None if user is None else await self.users.read_id(user),
-                agent_id=None if agent is None else parse_agent(agent),
-                before=None if after is None else SessionId(after),
-                limit_count=require_page_size(limit),
-                only=only,
+        user_id = None if user is None else await self.users.read_id(user)
+        agent_id = None if agent is None else parse_agent(agent)
+        wanted_count = require_page_size(limit)
+
+        async def read_page(place: SessionId | None, count: int) -> list[SessionRecord]:
+            if newest_first:
+                return await self._store.list_newest_sessions(
+                    user_id=user_id, agent_id=agent_id, before=place, limit_count=count, only=only
+                )
+            return await self._store.list_sessions(
+                user_id=user_id, agent_id=agent_id, after=place, limit_count=count, only=only
             )
-        else:
-            records = await self._store.list_sessions(
-                user_id=None if user is None else await self.users.read_id(user),
-                agent_id=None if agent is None else parse_agent(agent),
-                after=None if after is None else SessionId(after),
-                limit_count=require_page_size(limit),
-                only=only,
-            )
+
+        found, place = list[BrowsedSession](), None if after is None else SessionId(after)
+        while True:  # a page from which an erase takes sessions while it is read is filled again
+            records = await read_page(place, wanted_count - len(found))
+            shown = await self._show(records, words=words)
+            found += shown
+            if len(shown) == len(records):
+                return found
+            place = found[-1].record.id if found else place
+
+    async def _show(self, records: Sequence[SessionRecord], *, words: bool) -> list[BrowsedSession]:
+        """Sessions as lists have them, without those that were erased meanwhile."""
         figures = await self._store.read_figures([record.id for record in records])
         said = await self._read_words(records) if words else {}
         return [

@@ -1,6 +1,7 @@
 """Sessions over HTTP: listing, opening, following, erasing."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import httpx2
 import pytest
 from tests.server.conftest import INLINE, Served, serve
 
+from everfold.core.primitives.ids import SessionId
+from everfold.ports.browsing import SessionFigures
 from everfold.testing.kit.builders import calls, result, talk, user
 
 pytestmark = pytest.mark.anyio
@@ -163,6 +166,28 @@ async def test_sessions_are_listed_page_by_page_from_either_end(admin: httpx2.As
         assert listed == expected
     first = (await admin.get("/api/sessions", params={"limit": 1})).json()["sessions"]
     assert [one["id"] for one in first] == [made[-1]]
+
+
+@pytest.mark.parametrize("erased", [(4,), (4, 3), ()])
+async def test_a_page_from_which_sessions_are_erased_is_filled(
+    served: Served, admin: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, erased: tuple[int, ...]
+) -> None:
+    """Sessions that are erased while a page is read are left out, and the page still leads to all the others."""
+    made = [(await open_session(admin, agent=f"agent {n}"))["id"] for n in range(5)]
+    store = served.runtime.engine._store
+    read_figures, gone = store.read_figures, [made[n] for n in erased]
+
+    async def erase_and_read(session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
+        while gone:
+            await served.runtime.engine.erase_session(gone.pop())
+        return await read_figures(session_ids)
+
+    monkeypatch.setattr(store, "read_figures", erase_and_read)
+    expected = [one for n, one in enumerate(made) if n not in erased][::-1]
+    page = (await admin.get("/api/sessions", params={"limit": 2})).json()
+    assert [one["id"] for one in page["sessions"]] == expected[:2]
+    after = (await admin.get("/api/sessions", params={"limit": 9, "cursor": page["next_cursor"]})).json()
+    assert [one["id"] for one in after["sessions"]] == expected[2:]
 
 
 async def test_a_list_tells_how_far_each_session_is(admin: httpx2.AsyncClient) -> None:
