@@ -218,3 +218,15 @@ async def test_reads_and_writes_are_audited_with_the_keys_name(served: Served, a
         ("read", [f"{ITEMS}/{item}"]),
         ("write", [item]),
     ]
+
+
+async def test_a_repeat_has_the_headers_of_the_first_answer(admin: httpx2.AsyncClient) -> None:
+    """A write that is sent again is answered with its Location and ETag too, which the next edit goes by."""
+    new, key = {"statement": "The berth is free."}, {"Idempotency-Key": "once"}
+    first, again = [await admin.post(ITEMS, json=new, headers=key) for _ in range(2)]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    for name in ("Location", "ETag", "Content-Type"):
+        assert first.headers[name] == again.headers.get(name)
+    expected = {"If-Match": again.headers["ETag"]}
+    edited = await admin.patch(again.headers["Location"], json={"statement": "The berth is let."}, headers=expected)
+    assert edited.status_code == 200

@@ -185,6 +185,7 @@ def _keep(answer: Response) -> KeptAnswer:
         body=bytes(answer.body),
         content_type=answer.headers.get("content-type", ""),
         location=answer.headers.get("location", ""),
+        etag=answer.headers.get("etag", ""),
     )
 
 
@@ -196,7 +197,6 @@ def _repeat(request: Request, kept: KeptAnswer) -> Response:
             f"this write was answered before, with status {kept.status}, and the answer has been erased since; read the "
             "resource again",
         )
-    headers = {"Idempotent-Replayed": "true"}
-    if kept.location:
-        headers["Location"] = kept.location
+    named = {"Location": kept.location, "ETag": kept.etag}
+    headers = {"Idempotent-Replayed": "true"} | {name: text for name, text in named.items() if text}
     return Response(kept.body, status_code=kept.status, media_type=kept.content_type or None, headers=headers)

@@ -121,6 +121,7 @@ def finish_request(database: Database, request: KnownRequest, answer: KeptAnswer
         status=answer.status,
         content_type=answer.content_type,
         location=answer.location,
+        etag=answer.etag,
         body=answer.body,
     )
 
@@ -163,13 +164,14 @@ def _read_key(row: tuple[SqlValue, ...]) -> ApiKey:
 
 
 def _read_request(request: KnownRequest, row: tuple[SqlValue, ...]) -> KnownRequest:
-    request_hash, made_at, status, content_type, location, body = row
+    request_hash, made_at, status, content_type, location, etag, body = row
     answer = None
     if status is not None:
         answer = KeptAnswer(
             status=cast("int", status),
             content_type=cast("str", content_type),
             location=cast("str", location),
+            etag=cast("str", etag),
             body=cast("bytes | None", body),
         )
     return KnownRequest(

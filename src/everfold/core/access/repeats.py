@@ -47,12 +47,14 @@ class KeptAnswer:
         body: None when an erase took it.
         content_type: Empty for none.
         location: Empty for none.
+        etag: Empty for none.
     """
 
     status: int
     body: bytes | None = field(repr=False)
     content_type: str = ""
     location: str = ""
+    etag: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,9 @@ from everfold.testing.kit.builders import (
 )
 
 LONG_AGO = minute(-10_000)
-ANSWER = KeptAnswer(status=201, body=b'{"a": "\xff\x00"}', content_type="application/json", location="/api/x/1")
+ANSWER = KeptAnswer(
+    status=201, body=b'{"a": "\xff\x00"}', content_type="application/json", location="/api/x/1", etag='"1"'
+)
 
 
 def key(digit: int, *, name: str = "", scope: Scope = ADMIN) -> ApiKey:

@@ -51,7 +51,7 @@ WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :used_at);
 DELETE FROM known_requests WHERE made_at < :kept_since;
 
 -- name: find_known_request
-SELECT request_hash, made_at, status, content_type, location, body
+SELECT request_hash, made_at, status, content_type, location, etag, body
 FROM known_requests
 WHERE key_id = :key_id AND idempotency_key = :idempotency_key;
 
@@ -66,6 +66,7 @@ SET
     status = :status,
     content_type = :content_type,
     location = :location,
+    etag = :etag,
     body = CASE WHEN keeps_body = 1 THEN :body ELSE body END
 WHERE key_id = :key_id AND idempotency_key = :idempotency_key AND made_at = :made_at AND status IS NULL;
 

@@ -1,0 +1,3 @@
+-- The ETag of an answer that is kept for a repeat of its write; empty for none.
+
+ALTER TABLE known_requests ADD COLUMN etag TEXT NOT NULL DEFAULT '';
