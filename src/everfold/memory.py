@@ -449,8 +449,13 @@ class Memory:
         return await self._memory.forgetter.forget_agent(agent_id, user_id=self.user_id, actor=actor)
 
     async def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
-        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
-        await self._require_shown(item_id)
+        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`.
+
+        Raises:
+            ForbiddenError: an agent uses this handle, and the item was in quarantine.
+        """
+        if not self._shows_held_back:
+            await self._require_never_held_back(item_id)
         undone = await self._memory.rememberer.undo(
             ItemId(item_id),
             user_id=self.user_id,
@@ -459,7 +464,14 @@ class Memory:
             written_by=self._writer,
             actor=actor,
         )
-        return list(undone)
+        return [undone[0], *(one for one in undone[1:] if self._shows_held_back or not one.is_held_back)]
+
+    async def _require_never_held_back(self, item_id: str) -> None:
+        shown = await self.item(item_id)
+        if len(shown) < len(await self._store.list_revisions(ItemId(item_id))):
+            raise ForbiddenError(
+                f"item {item_id} was in quarantine, and only the user may undo its change", item=item_id
+            )
 
     async def topics(self, *, include_expired: bool = False) -> list[Topic]:
         """List the current topics, by tier and name.

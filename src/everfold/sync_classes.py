@@ -1360,7 +1360,11 @@ class SyncMemory(Blocking[Memory]):
         return self._call(self._wrapped.forget_agent, agent, actor=actor)
 
     def undo(self, item_id: str, *, expected_revision: int | None = None, actor: str = "user") -> list[Item]:
-        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`."""
+        """Undo the last change of an item and of the items that changed with it. Errors as in `edit`.
+
+        Raises:
+            ForbiddenError: an agent uses this handle, and the item was in quarantine.
+        """
         return self._call(self._wrapped.undo, item_id, expected_revision=expected_revision, actor=actor)
 
     def topics(self, *, include_expired: bool = False) -> list[Topic]:

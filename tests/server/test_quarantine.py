@@ -101,3 +101,16 @@ async def test_an_agent_reads_no_revision_that_is_held_back(served: Served, admi
         counts[scope] = [len(answer["revisions"]) for answer in answers]
         assert any(THREAT in str(answer) for answer in answers) == (scope != "agent:default")
     assert counts == {f"user:{ADA}": [2, 2], "agent:default": [1, 1]}
+
+
+async def test_an_agent_brings_nothing_back_that_was_held_back(served: Served, admin: httpx2.AsyncClient) -> None:
+    """An agent's key does not undo the change that made its own words clean; the user's key does."""
+    async with await act_as(served, "agent:default") as client:
+        item = await hold(client)
+        place = f"/api/users/{ADA}/items/{item['id']}"
+        await admin.patch(place, json={"statement": "The berth costs 17 euros."})
+        refused = await client.post(f"{place}/undo")
+        assert (refused.status_code, THREAT in refused.text) == (403, False)
+        assert (await client.get(place)).json()["statement"] == "The berth costs 17 euros."
+    async with await act_as(served, f"user:{ADA}") as client:
+        assert (await client.post(f"{place}/undo")).json()["items"][0]["status"] == "quarantined"
