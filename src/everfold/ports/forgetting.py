@@ -3,14 +3,28 @@
 Atomicity and errors are those of `everfold.ports.stores`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.portability.documents import PortableMemory
 from everfold.core.portability.restoring import RestoredSession
 from everfold.core.portability.sessions import PortableMessage
-from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WipedUser:
+    """What a wipe of a user erased.
+
+    Attributes:
+        counts: How much went from each bucket; each is there, also with 0.
+        sessions: The sessions, each with its agent, in the order of their creation.
+    """
+
+    counts: Mapping[str, int]
+    sessions: Mapping[SessionId, AgentId]
 
 
 class ForgettingStore(Protocol):
@@ -32,7 +46,7 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> WipedUser:
         """What `wipe_memory` does, and all sessions of the user as `erase_sessions` does. The user stays known.
 
         Buckets: those of `wipe_memory`, with the `vectors` of messages too, then `transcripts`, `messages`,

@@ -11,7 +11,7 @@ import pytest
 
 import everfold
 from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
-from everfold.core.memory.records import MEMORY_PARTS, MemoryChange, MemoryVersion, list_touched
+from everfold.core.memory.records import MEMORY_PARTS, AuditEntry, MemoryChange, MemoryVersion, list_touched
 from everfold.core.observation.events import (
     Event,
     MemoryChanged,
@@ -20,8 +20,10 @@ from everfold.core.observation.events import (
     SessionChanged,
     SessionErased,
 )
+from everfold.core.primitives.ids import UserId
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError, NotFoundError
+from everfold.ports.forgetting import WipedUser
 from everfold.services.telling import tell_changes
 from everfold.services.telling.feed import Subscription
 from everfold.services.telling.stream import Stream
@@ -147,6 +149,30 @@ async def test_an_erased_session_is_told_with_whose_it_was(engine: Everfold, tol
     assert take_erased(told) == set()
     await engine.wipe(user_id, transcripts=True)
     assert take_erased(told) == {(other.id, user_id, other.record.agent_id) for other in others}
+
+
+async def test_a_wipe_tells_of_every_session_that_it_erased(
+    engine: Everfold, told: Subscription, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that is stored while a wipe is under way is told too, and no session is read for it."""
+    user_id = (await engine.add_user("Ada")).id
+    opened = [await engine.session(user=user_id, agent="clerk")]
+    store = engine._store
+    wipe_user, read_sessions = store.wipe_user, list[object]()
+
+    async def open_and_wipe(wiped_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> WipedUser:
+        opened.append(await engine.session(user=user_id, agent="guide"))
+        return await wipe_user(wiped_id, expected=expected, entry=entry)
+
+    async def note_read(**asked: object) -> list[object]:
+        read_sessions.append(asked)
+        return []
+
+    monkeypatch.setattr(store, "wipe_user", open_and_wipe)
+    monkeypatch.setattr(store, "list_sessions", note_read)
+    await engine.wipe(user_id, transcripts=True)
+    assert take_erased(told) == {(one.id, user_id, one.record.agent_id) for one in opened}
+    assert read_sessions == []
 
 
 async def test_an_import_is_told_once_it_is_whole(engine: Everfold, told: Subscription) -> None:

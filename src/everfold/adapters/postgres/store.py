@@ -18,6 +18,7 @@ from everfold.adapters.sql.memory_store import SqlMemory
 from everfold.adapters.sql.overview_store import SqlOverview
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.primitives.ids import SessionId, UserId
+from everfold.ports.forgetting import WipedUser
 
 _PROBLEMS_COUNT = 20
 """How many problems of a kind a check names."""
@@ -43,11 +44,11 @@ class PostgresStore(SqlLog, SqlMemory, SqlAccess, SqlOverview, SqlBrowsing, SqlC
         await self._drop_stale_indexes(change.user_id)
         return counts
 
-    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> WipedUser:
         """See the port. An index of vectors that are gone goes too."""
-        counts = await super().wipe_user(user_id, expected=expected, entry=entry)
+        wiped = await super().wipe_user(user_id, expected=expected, entry=entry)
         await self._drop_stale_indexes(user_id)
-        return counts
+        return wiped
 
     async def is_erasing(self) -> bool:
         """Never: what the server's files hold is not Everfold's to overwrite."""

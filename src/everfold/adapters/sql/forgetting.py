@@ -38,9 +38,10 @@ from everfold.core.memory.records import AuditEntry, Extraction, MemoryChange, M
 from everfold.core.portability.documents import PortableMemory
 from everfold.core.portability.restoring import RestoredSession
 from everfold.core.portability.sessions import PortableMessage
-from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.origins import Origin, Source
 from everfold.errors import ConflictError, NotFoundError
+from everfold.ports.forgetting import WipedUser
 
 _BUCKETS = ("sessions", "messages", "compactions", "digests")
 
@@ -53,7 +54,7 @@ def list_branches(database: Database, session_id: SessionId) -> list[SessionId]:
     rows = database.rows("list_session_lineages", user_key=row[1])
     return [
         SessionId(cast("str", id_))
-        for _, id_, lineage in rows
+        for _, id_, _, lineage in rows
         if id_ != session_id and any(part.session_id == session_id for part in lineage_from_text(lineage))
     ]
 
@@ -99,7 +100,7 @@ def _erase_session(database: Database, session_id: SessionId, user_key: int, ses
     return {**counts, "sessions": database.run("erase_session_row", **keys)}
 
 
-def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entry: AuditEntry) -> WipedUser:
     """See `ForgettingStore.wipe_user`."""
     user_key = get_user_key(database, user_id)
     database.lock_user(user_key)
@@ -108,14 +109,16 @@ def wipe_user(database: Database, user_id: UserId, expected: MemoryVersion, entr
     snapshots = cast("tuple[int]", database.row("count_snapshots", user_key=user_key))[0]
     vectors = count_all_vectors(database, user_key)
     calls = database.run("anonymise_user_calls", user_id=user_id)
-    for session_key, id_, _ in rows:
+    for session_key, id_, _, _ in rows:
         erased = _erase_session(database, SessionId(cast("str", id_)), user_key, cast("int", session_key))
         for bucket, count in erased.items():
             kept["transcripts" if bucket == "sessions" else bucket] += count
     if rows:
         database.words.merge_messages()
-    return wipe_memory(
-        database, user_id, expected, entry, more={"sessions": snapshots, "vectors": vectors, **kept, "calls": calls}
+    more = {"sessions": snapshots, "vectors": vectors, **kept, "calls": calls}
+    return WipedUser(
+        counts=wipe_memory(database, user_id, expected, entry, more=more),
+        sessions={SessionId(cast("str", id_)): AgentId(cast("str", agent_id)) for _, id_, agent_id, _ in rows},
     )
 
 

@@ -28,6 +28,7 @@ from everfold.core.forgetting.messages import Erasure
 from everfold.core.log.appending import AppendPlan
 from everfold.core.memory.records import AuditEntry, MemoryChange, MemoryVersion
 from everfold.core.primitives.ids import SessionId, UserId
+from everfold.ports.forgetting import WipedUser
 
 
 class SqlLog(Connections):
@@ -130,11 +131,11 @@ class SqlLog(Connections):
         await self._empty_log()
         return counts
 
-    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> dict[str, int]:
+    async def wipe_user(self, user_id: UserId, *, expected: MemoryVersion, entry: AuditEntry) -> WipedUser:
         """See the port."""
-        counts = await self._write(forgetting.wipe_user, user_id, expected, entry)
+        wiped = await self._write(forgetting.wipe_user, user_id, expected, entry)
         await self._empty_log()
-        return counts
+        return wiped
 
     list_stored = reads(forgetting.list_stored)
     import_memory = writes(forgetting.import_memory)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from everfold.core.forgetting.memory import Gone, read_gone_words
-from everfold.core.log.sessions import NO_END, SessionRecord
+from everfold.core.log.sessions import SessionRecord
 from everfold.core.memory.items import ItemId
 from everfold.core.memory.records import AuditEntry
 from everfold.core.memory.topics import TopicId
-from everfold.core.observation.events import SessionErased
 from everfold.core.primitives.ids import SessionId, UserId
 from everfold.errors import ConflictError
+from everfold.ports.forgetting import WipedUser
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.forgetting.erase import list_words_of
@@ -76,26 +76,21 @@ async def wipe_user(
 
     async def attempt() -> Wiped | None:
         version = await store.read_memory_version(user_id)
-        sessions = await _list_told(store, user_id, stream) if transcripts else []
         entry = AuditEntry(at=clock.now(), user_id=user_id, agent_id=None, actor=actor, action="wipe")
         try:
-            wipe = store.wipe_user if transcripts else store.wipe_memory
-            counts = await wipe(user_id, expected=version, entry=entry)
+            if transcripts:
+                wiped = await store.wipe_user(user_id, expected=version, entry=entry)
+            else:
+                counts = await store.wipe_memory(user_id, expected=version, entry=entry)
+                wiped = WipedUser(counts=counts, sessions={})
         except ConflictError:
             return None
         tell_all_memory(stream, user_id)
-        for record in sessions:
-            tell_erased_session(stream, record.id, record.user_id, record.agent_id)
-        return Wiped(counts=counts, is_pending=await store.is_erasing())
+        for session_id, agent_id in wiped.sessions.items():
+            tell_erased_session(stream, session_id, user_id, agent_id)
+        return Wiped(counts=wiped.counts, is_pending=await store.is_erasing())
 
     return await write_in_turn(store, user_id, attempt)
-
-
-async def _list_told(store: Store, user_id: UserId, stream: Stream) -> list[SessionRecord]:
-    """The sessions of a user, where a listener is told of each that is erased."""
-    if not stream.hears(SessionErased):
-        return []
-    return await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END)
 
 
 async def erase_session(

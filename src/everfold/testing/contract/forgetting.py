@@ -183,7 +183,7 @@ class ForgettingContract:
         version = await store.read_memory_version(ADA)
         with pytest.raises(ConflictError):
             await store.wipe_user(ADA, expected=MemoryVersion(), entry=audit("wipe"))
-        counts = await store.wipe_user(ADA, expected=version, entry=audit("wipe"))
+        counts = (await store.wipe_user(ADA, expected=version, entry=audit("wipe"))).counts
         assert (counts["items"], counts["transcripts"], counts["compactions"]) == (1, 1, 1)
         assert counts["messages"] >= 5
         assert await store.read_memory_version(ADA) == MemoryVersion(
@@ -192,12 +192,25 @@ class ForgettingContract:
         assert await find(store, "alibi") == []
         assert await store.find_current_session(ADA, GUIDE) is None
         again = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
-        assert set(again.values()) == {0}
-        assert again.keys() == counts.keys()
+        assert set(again.counts.values()) == {0}
+        assert again.counts.keys() == counts.keys()
         bens = SessionId(f"ses_{BEN}")
         assert len(await store.list_compactions(bens, after_ordinal=0, limit_count=9)) == 1
         assert {hit.session_id for hit in await find(store, "alibi", user_id=BEN)} == {bens}
         assert await store.check_integrity() == []
+
+    async def test_a_wipe_names_the_sessions_that_it_erased(self, store: Store) -> None:
+        """A wipe gives the id and the agent of each session of the user, in the order of their creation, and of no other."""
+        for session in (
+            session_record("ses_b", agent_id=CLERK),
+            session_record("ses_ben", user_id=BEN),
+            session_record("ses_a"),
+        ):
+            await open_session(store, session)
+        wiped = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
+        assert list(wiped.sessions.items()) == [("ses_b", CLERK), ("ses_a", GUIDE)]
+        again = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
+        assert again.sessions == {}
 
     async def test_a_wipe_of_memory_passes_over_the_log(self, store: Store) -> None:
         """What was said before a wipe of memory alone counts as looked at, in each session to its own end."""

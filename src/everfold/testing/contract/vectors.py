@@ -337,8 +337,8 @@ class VectorContract:
         assert counts["vectors"] == 4
         assert await found(store) == {session.id}
         assert await store.count_vectors(ADA) == {SPACE: 1, OTHER: 1}
-        counts = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
-        assert counts["vectors"] == 2
+        wiped = await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit("wipe"))
+        assert wiped.counts["vectors"] == 2
         assert await store.count_vectors(ADA) == {}
         assert await store.count_vectors(BEN) == {SPACE: 1}
 

@@ -9,7 +9,11 @@ ORDER BY seq
 LIMIT :limit_count;
 
 -- name: list_session_lineages
-SELECT key, id, lineage FROM sessions WHERE user_key = :user_key ORDER BY key;
+SELECT sessions.key, sessions.id, agents.id, lineage
+FROM sessions
+JOIN agents ON agents.key = sessions.agent_key
+WHERE user_key = :user_key
+ORDER BY sessions.key;
 
 -- name: bury_session
 INSERT INTO erased_sessions (key, id) SELECT key, id FROM sessions WHERE user_key = :user_key AND key = :session_key;
