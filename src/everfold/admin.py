@@ -17,7 +17,7 @@ from everfold.core.observation.overview import Spend, WorkCounts
 from everfold.core.observation.usage import start_of_day
 from everfold.core.primitives.ids import AgentId, CompactionId, SessionId, UserId, parse_agent
 from everfold.core.primitives.listing import require_page_size
-from everfold.errors import InvalidInputError
+from everfold.errors import InvalidInputError, NotFoundError
 from everfold.ports.browsing import SessionFigures
 from everfold.ports.leases import LeaseStore
 from everfold.ports.stores import Store
@@ -190,14 +190,19 @@ class Admin:
                 user_id=user_id, agent_id=agent_id, after=place, limit_count=count, only=only
             )
 
-        found, place = list[BrowsedSession](), None if after is None else SessionId(after)
+        first, found = None if after is None else SessionId(after), list[BrowsedSession]()
         while True:  # a page from which an erase takes sessions while it is read is filled again
-            records = await read_page(place, wanted_count - len(found))
+            try:
+                records = await read_page(found[-1].record.id if found else first, wanted_count - len(found))
+            except NotFoundError:
+                if not found:
+                    raise
+                found.clear()  # the last of them is erased too, and no place any more
+                continue
             shown = await self._show(records, words=words)
             found += shown
             if len(shown) == len(records):
                 return found
-            place = found[-1].record.id if found else place
 
     async def _show(self, records: Sequence[SessionRecord], *, words: bool) -> list[BrowsedSession]:
         """Sessions as lists have them, without those that were erased meanwhile."""

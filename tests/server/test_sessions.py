@@ -190,6 +190,32 @@ async def test_a_page_from_which_sessions_are_erased_is_filled(
     assert [one["id"] for one in after["sessions"]] == expected[2:]
 
 
+@pytest.mark.parametrize("cursor", [None, 5])
+async def test_a_page_is_read_again_where_its_last_session_is_erased_too(
+    served: Served, admin: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, cursor: int | None
+) -> None:
+    """A page whose last session is erased before the page is filled again leaves out both, and is no error."""
+    made = [(await open_session(admin, agent=f"agent {n}"))["id"] for n in range(6)]
+    newest = 5 if cursor is None else 4
+    store = served.runtime.engine._store
+    read_figures, gone = store.read_figures, [made[newest - 2], made[newest - 1]]
+
+    async def read_between_erases(session_ids: Sequence[SessionId]) -> dict[SessionId, SessionFigures]:
+        if len(gone) == 2:
+            await served.runtime.engine.erase_session(gone.pop(0))
+            figures = await read_figures(session_ids)
+            await served.runtime.engine.erase_session(gone.pop(0))
+            return figures
+        return await read_figures(session_ids)
+
+    monkeypatch.setattr(store, "read_figures", read_between_erases)
+    asked = {} if cursor is None else {"cursor": made[cursor]}
+    page = await admin.get("/api/sessions", params={"limit": "3", **asked})
+    assert page.status_code == 200
+    expected = [one for n, one in enumerate(made) if n <= newest and n not in (newest - 1, newest - 2)][::-1]
+    assert [one["id"] for one in page.json()["sessions"]] == expected[:3]
+
+
 async def test_a_list_tells_how_far_each_session_is(admin: httpx2.AsyncClient) -> None:
     """Count of messages, watermark, title and preview in the list are those that the session itself tells."""
     made = await open_session(admin, limit=4000)
