@@ -72,17 +72,31 @@ async def test_another_site_signs_no_browser_in_or_out(
     browser: httpx2.AsyncClient,
     is_valid: bool,  # noqa: FBT001 - of a table
 ) -> None:
-    """Signing in and out needs no valid cookie, but a request that brings one must come from the dashboard."""
+    """Signing in and out needs no valid cookie, and is refused to a request with one that another site sent."""
     secret = await served.key("admin", name="other")
     if not is_valid:
         browser.cookies.clear()
         browser.cookies.set(COOKIE, "ef_old", domain="everfold.test")
-    for headers in ({"Origin": ELSEWHERE}, {"Sec-Fetch-Site": "cross-site"}, {}):
+    for headers in ({"Origin": ELSEWHERE}, {"Sec-Fetch-Site": "cross-site"}):
         out = await browser.post("/api/logout", headers=headers)
         back = await browser.post("/api/login", json={"api_key": secret}, headers=headers)
         assert [(one.status_code, "set-cookie" in one.headers) for one in (out, back)] == [(403, False)] * 2
     back = await browser.post("/api/login", json={"api_key": secret}, headers={"Origin": HERE})
     assert (back.status_code, "set-cookie" in back.headers) == (200, True)
+
+
+@pytest.mark.parametrize("secret", ["", "ef_old"])
+async def test_a_script_with_a_cookie_signs_in_and_out(
+    served: Served, browser: httpx2.AsyncClient, secret: str
+) -> None:
+    """A client that keeps cookies and is no browser, so that it never says where it is from, signs in again and out."""
+    if secret:
+        browser.cookies.clear()
+        browser.cookies.set(COOKIE, secret, domain="everfold.test")
+    again = await browser.post("/api/login", json={"api_key": await served.key("admin", name="other")})
+    assert (again.status_code, (await browser.get("/api/me")).status_code) == (200, 200)
+    out = await browser.post("/api/logout")
+    assert (out.status_code, (await browser.get("/api/me")).status_code) == (204, 401)
 
 
 async def test_a_form_of_another_site_is_no_request(browser: httpx2.AsyncClient) -> None:

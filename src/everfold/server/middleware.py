@@ -152,7 +152,7 @@ class Middleware:
                 self._hosts.check(request.scope)
             secret, is_cookie = _read_secret(request, headers)
             if is_cookie and request.method not in _SAFE_METHODS:
-                _require_same_origin(headers)
+                _require_same_origin(headers, may_be_silent=path in _OPEN_WITH_BAD_KEY)
         except EverfoldError as error:
             return tell_error(error, request_id)
         try:
@@ -179,7 +179,7 @@ class Middleware:
 
 
 _OPEN_WITH_BAD_KEY: Final = frozenset({"/api/login", "/api/logout"})
-"""Where a browser with an old cookie gets a new one."""
+"""Where a browser with an old cookie gets a new one, and so does a script that keeps cookies and sends no `Origin`."""
 
 
 def name_client(request: Request) -> str:
@@ -229,15 +229,15 @@ def _read_secret(request: Request, headers: _Headers) -> tuple[str, bool]:
     return cookie, bool(cookie)
 
 
-def _require_same_origin(headers: _Headers) -> None:
-    """Refuse a write that another site had a browser send with our cookie.
+def _require_same_origin(headers: _Headers, *, may_be_silent: bool) -> None:
+    """Refuse a write with our cookie that another site had a browser send, or that names no site, unless it may be silent.
 
     Source: OWASP Cross-Site Request Forgery Prevention Cheat Sheet: verifying the origin with standard headers, beside
     the cookie's `SameSite` and a content type that no form can send.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     is_same = (site in (None, "same-origin")) and (origin is None or origin.partition("://")[2] == headers.get("host"))
-    if not is_same or (site is None and origin is None):
+    if not is_same or (site is None and origin is None and not may_be_silent):
         raise ForbiddenError(
             "a write with the dashboard's cookie must come from the dashboard itself; programs send the API key as "
             "`Authorization: Bearer ...`"
