@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.errors import MessageError
-from email.header import decode_header
+from email.header import Header, decode_header
 from email.message import Message
 from email.policy import Compat32
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from everfold.core.sources.mail_rules import (
 )
 
 if TYPE_CHECKING:
-    from imap_tools import MailMessage
+    from imap_tools.utils import EmailAddress
 
 _FAULTS: Final = (
     ValueError,
@@ -41,11 +41,14 @@ _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
 
 
 class _ShortHeaders(Compat32):
-    """Reads a header only so far: the time that its parameters take grows with the square of their length."""
+    """Reads a header only so far: the time that its parameters take grows with the square of their length.
+
+    The sender's is whole: a part of it may name another.
+    """
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        return name, value[:_MOST_HEADER_CHARS]
+        return name, value if name.lower() == "from" else value[:_MOST_HEADER_CHARS]
 
 
 _SHORT_HEADERS: Final = _ShortHeaders()
@@ -99,7 +102,7 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
         )
         return Mail(
             received_at=given.received_at,
-            sender=_read_sender(message),
+            sender=_read_sender(message.obj),
             subject=_try_text(lambda: message.subject),
             first_lines=read_first_lines(_try_text(lambda: _read_body(message.obj)), most_chars=body_chars)
             if body_chars
@@ -137,10 +140,13 @@ def _decode(value: str) -> str:
         return value
 
 
-def _read_sender(message: "MailMessage") -> str:
-    """Name and address; the name cannot pass for another address, because the address stands beside it."""
+def _read_sender(message: Message) -> str:
+    """Name and address; the name cannot pass for another address, because the address stands beside it.
+
+    Empty where the header is too long, or names several addresses: which of them sent it is not known.
+    """
     try:
-        found = message.from_values
+        found = _parse_sender(message.get("From", ""))
     except _FAULTS:
         return ""
     if found is None:
@@ -148,6 +154,14 @@ def _read_sender(message: "MailMessage") -> str:
     name = "" if found.name == found.email else found.name
     address = found.email if _ADDRESS.fullmatch(found.email) else ""
     return f"{name} <{address}>" if name and address else name or address
+
+
+def _parse_sender(header: str | Header) -> "EmailAddress | None":
+    from imap_tools.utils import parse_email_addresses
+
+    found = parse_email_addresses(header) if len(str(header)) <= _MOST_HEADER_CHARS else ()
+    addresses = [it for it in found if it.email] or found[:1]
+    return addresses[0] if len(addresses) == 1 else None
 
 
 def _read_body(message: Message) -> str:

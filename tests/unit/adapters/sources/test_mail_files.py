@@ -285,6 +285,27 @@ def test_labels_tell_what_is_unread_however_they_are_written(labels: str, is_unr
     assert (mail.is_unread, mail.subject) == (is_unread, "Lunch")
 
 
+@pytest.mark.parametrize(
+    ("sender", "told"),
+    [
+        ('"chief@example.com"{pad} <other@example.org>', ""),
+        ("chief@example.com,{pad} <other@example.org>", ""),
+        ("chief@example.com, <other@example.org>", ""),
+        ('"chief@example.com" <other@example.org>', "chief@example.com <other@example.org>"),
+        ("Doe, Jo <jo@example.org>", "Jo <jo@example.org>"),
+        ("Postmaster", "Postmaster"),
+        ("Jö <jo@example.org>", "Jö <jo@example.org>"),
+        ("=?utf-8?q?J=C3=B6?= <jo@example.org>", "Jö <jo@example.org>"),
+    ],
+    ids=["a name far ahead", "an address far ahead", "two", "a name", "a comma", "no address", "not ASCII", "encoded"],
+)
+def test_the_sender_is_the_one_address_of_its_header(sender: str, told: str) -> None:
+    """No name and no second address passes for the sender's, however far before it they stand."""
+    header = sender.format(pad=("\n " + " " * 900) * 5)
+    raw = f"From: {header}\nSubject: Pay\n\nPay the bill.".encode()
+    assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).sender == told
+
+
 INNER = "From: Jo <jo@example.org>\nSubject: Inner\n\nPay the bill at once."
 
 
