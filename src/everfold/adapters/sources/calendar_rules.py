@@ -126,7 +126,10 @@ def _read_until(until: date, start: date) -> datetime:
     if not isinstance(start, datetime):
         return _as_utc(until)
     last = until if isinstance(until, datetime) else datetime.combine(until, time.max)
-    return _as_utc(last if last.tzinfo is not None else last.replace(tzinfo=start.tzinfo))
+    try:
+        return _as_utc(last if last.tzinfo is not None else last.replace(tzinfo=start.tzinfo))
+    except OverflowError:  # the year 9999 ends later in that zone
+        return _LAST
 
 
 def _count_steps(rule: Any, start: date, end: datetime) -> float:

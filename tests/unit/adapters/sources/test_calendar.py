@@ -209,6 +209,15 @@ async def test_a_series_ends_in_the_zone_of_its_start(write: Write, start: str, 
     assert [line[2:12] for line in lines] == ["2026-11-28", "2026-11-29", "2026-11-30", "2026-12-01"]
 
 
+@pytest.mark.parametrize("until", ["99991231", "99991231T235959"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+async def test_a_series_that_ends_with_all_time_is_told(write: Write, zone: str, until: str) -> None:
+    """The last day of the year 9999 is an end in every zone, also where it is another year in UTC."""
+    path = write(f"DTSTART;TZID={zone}:20261101T090000\nRRULE:FREQ=DAILY;UNTIL={until}\nSUMMARY:Course")
+    lines = await _ask(path, "2026-11-28T00:00Z", "2026-11-30T00:00Z", time_zone=zone, after_hours=0)
+    assert [line[2:18] for line in lines] == ["2026-11-28 09:00", "2026-11-29 09:00"]
+
+
 @pytest.mark.parametrize("until", ["20261130", "20261130T000000Z"])
 async def test_a_series_of_days_ends_with_its_last_day(write: Write, until: str) -> None:
     """The end of a series of days is one of them."""
