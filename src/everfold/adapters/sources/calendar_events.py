@@ -74,7 +74,8 @@ def read_calendar(
         raw: The file.
         from_at: An event that ends at or before it is left out, unless it has no length and is then.
         to_at: An event that begins at or after it is left out.
-        zone: To show times in; the calendar's own when None, else UTC. Times without a zone are meant in it.
+        zone: To show times in, and that of times without one; when None, the first one of the file, else UTC, and each
+            calendar's own for its times without one.
         source: Whose it is, for errors.
 
     Raises:
@@ -101,8 +102,11 @@ def _read_text(text: bytes, *, from_at: datetime, to_at: datetime, zone: ZoneInf
     from icalendar import Calendar
 
     found = [it for it in Calendar.from_ical(text, multiple=True) if it.name == "VCALENDAR"]
-    shown = zone or _find_zone(found)
-    views = [_Reader(it, from_at=from_at, to_at=to_at, zone=shown).read() for it in found]
+    shown = zone or _find_zone(found) or ZoneInfo("UTC")
+    views = [
+        _Reader(it, from_at=from_at, to_at=to_at, zone=shown, own_zone=zone or _find_zone([it]) or shown).read()
+        for it in found
+    ]
     return CalendarView(
         entries=sorted((it for view in views for it in view.entries), key=_order),
         zone=shown,
@@ -116,15 +120,15 @@ def _order(entry: CalendarEntry) -> tuple[datetime, datetime, str]:
     return entry.start, entry.end, entry.title
 
 
-def _find_zone(calendars: Iterable[Component]) -> ZoneInfo:
-    """The zone that the calendar says it is in. Source: X-WR-TIMEZONE, as Google and Apple write it."""
+def _find_zone(calendars: Iterable[Component]) -> ZoneInfo | None:
+    """The zone that the first of these says it is in, which says so. Source: X-WR-TIMEZONE, as Google and Apple write it."""
     for calendar in calendars:
         name = str(calendar.get("X-WR-TIMEZONE", "")).strip()
         try:
             return ZoneInfo(name)
         except (ValueError, OSError, KeyError):  # unknown, no name of a zone, or a path
             continue
-    return ZoneInfo("UTC")
+    return None
 
 
 class _Reader:
@@ -134,9 +138,11 @@ class _Reader:
     one only when that fails.
     """
 
-    def __init__(self, calendar: Component, *, from_at: datetime, to_at: datetime, zone: ZoneInfo) -> None:
+    def __init__(
+        self, calendar: Component, *, from_at: datetime, to_at: datetime, zone: ZoneInfo, own_zone: ZoneInfo
+    ) -> None:
         self._calendar = calendar
-        self._zone = zone
+        self._zone, self._own_zone = zone, own_zone
         self._from_at, self._to_at = from_at.astimezone(zone), to_at.astimezone(zone)
         self._unreadable_count = self._endless_count = 0
         self._stamps_tell = _stamps_tell(calendar)
@@ -220,10 +226,10 @@ class _Reader:
         return first, max(first, last)
 
     def _aware(self, at: date) -> datetime:
-        """In the zone to show; days begin there, and times without a zone are meant there."""
+        """In the zone to show; days begin there, and times without a zone are meant in that of the calendar."""
         if not isinstance(at, datetime):
             return datetime.combine(at, time(), tzinfo=self._zone)
-        return at.replace(tzinfo=self._zone) if at.tzinfo is None else at.astimezone(self._zone)
+        return (at if at.tzinfo is not None else at.replace(tzinfo=self._own_zone)).astimezone(self._zone)
 
     def _key(self, event: Component) -> tuple[str, datetime]:
         return str(event.get("UID", "")), self._aware(event["RECURRENCE-ID"].dt).astimezone(UTC)

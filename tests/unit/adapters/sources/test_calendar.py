@@ -164,6 +164,20 @@ async def test_times_without_a_zone_are_meant_in_the_one_to_show(write: Write) -
     assert lines == ["- 2026-11-22 09:00 +01:00 Lunch"]
 
 
+async def test_times_without_a_zone_are_meant_in_that_of_their_calendar(write: Write) -> None:
+    """Of two calendars in one file each has its zone, the first one's is shown, and a day is the same day in both."""
+    events = ("DTSTART:20261130T090000\nSUMMARY:Call", "DTSTART;VALUE=DATE:20261130\nSUMMARY:Fair")
+    zones = ("America/New_York", "Asia/Tokyo", "Nowhere/Land")
+    texts = [write(*events, head=f"X-WR-TIMEZONE:{zone}\n").read_bytes() for zone in zones]
+    path = write()
+    path.write_bytes(b"".join(texts))
+    assert await _ask(path, "2026-11-29T18:00Z", "2026-12-01T00:00Z", after_hours=0) == [
+        "- 2026-11-29 19:00 -05:00 Call",
+        *["- 2026-11-30 (all day) Fair"] * 3,
+        *["- 2026-11-30 09:00 -05:00 Call"] * 2,
+    ]
+
+
 async def test_keeps_six_hours_before_and_a_day_after(write: Write) -> None:
     """An event counts that reaches into the hours from six before the window of time to twenty-four after it."""
     times = ["20261121T0400", "20261121T0559", "20261121T0601", "20261123T1159", "20261123T1200"]
