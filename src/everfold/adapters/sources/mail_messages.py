@@ -37,6 +37,7 @@ _FAULTS: Final = (
 """What the library stumbles with over a message that is none, or is made to break it."""
 _MOST_HEADERS: Final = 500
 _MOST_HEADER_CHARS: Final = 4_000
+_LABELS: Final = "x-gmail-labels"
 _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
 
 
@@ -124,9 +125,15 @@ def read_mail(given: RawMail, *, body_chars: int) -> Mail:
 
 
 def _read_headers(message: Message) -> Headers:
+    """Its headers as they are, and the first one of labels decoded, which the export puts before those of the sender.
+
+    To decode a header takes time that grows with the square of its length.
+    """
     headers: dict[str, list[str]] = {}
     for name, value in message.items()[:_MOST_HEADERS]:
-        headers.setdefault(name.lower(), []).append(_decode(str(value)))
+        headers.setdefault(name.lower(), []).append(str(value))
+    if labels := headers.get(_LABELS):
+        headers[_LABELS] = [_decode(labels[0])]
     return headers
 
 

@@ -306,6 +306,26 @@ def test_the_sender_is_the_one_address_of_its_header(sender: str, told: str) -> 
     assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).sender == told
 
 
+@pytest.mark.parametrize(
+    ("headers", "is_unread", "bulk_reason"),
+    [
+        ("X-Gmail-Labels: Inbox\nX-Gmail-Labels: Inbox,Unread", False, None),
+        ("Precedence: =?utf-8?q?bulk?=", True, None),
+        ("Precedence: bulk", True, "bulk"),
+    ],
+    ids=["more labels", "an encoded token", "a token"],
+)
+def test_encoded_words_are_read_in_the_labels_of_the_export_only(
+    headers: str,
+    is_unread: bool,  # noqa: FBT001
+    bulk_reason: str | None,
+) -> None:
+    """Labels count that stand before those of the sender, and a header of fixed words is what it says literally."""
+    raw = f"{headers}\nSubject: Lunch\n\nShall we?".encode()
+    mail = read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100)
+    assert (mail.is_unread, mail.bulk_reason) == (is_unread, bulk_reason)
+
+
 INNER = "From: Jo <jo@example.org>\nSubject: Inner\n\nPay the bill at once."
 
 
