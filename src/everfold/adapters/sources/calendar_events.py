@@ -177,10 +177,9 @@ class _Reader:
         return chosen
 
     def _can_place(self, event: Component) -> bool:
-        """Whether its times are ones in the zone to show, too: those of the years 1 and 9999 may not be."""
+        """Whether the times of a moved instance are ones in the zone to show: those of the years 1 and 9999 may not be."""
         try:
-            self._span(event)
-            return "RECURRENCE-ID" not in event or bool(self._key(event))
+            return "RECURRENCE-ID" not in event or bool(self._span(event) and self._key(event))
         except _FAULTS:
             return False
 

@@ -232,6 +232,14 @@ async def test_a_series_that_ends_with_all_time_is_told(write: Write, zone: str,
     assert [line[2:18] for line in lines] == ["2026-11-28 09:00", "2026-11-29 09:00"]
 
 
+@pytest.mark.parametrize("rule", ["DAILY", "WEEKLY", "YEARLY"])
+async def test_a_series_since_the_year_1_is_told_in_every_zone(write: Write, rule: str) -> None:
+    """Its first day, which is none in a zone west of UTC, is far before the days in question."""
+    path = write(f"DTSTART:00010101T000000Z\nRRULE:FREQ={rule}\nSUMMARY:Course")
+    lines = await _ask(path, "2027-01-01T00:00Z", "2027-01-01T12:00Z", time_zone="America/New_York", after_hours=0)
+    assert lines == (["- 2026-12-31 19:00 -05:00 Course"] if rule != "WEEKLY" else [])
+
+
 @pytest.mark.parametrize("until", ["20261130", "20261130T000000Z"])
 async def test_a_series_of_days_ends_with_its_last_day(write: Write, until: str) -> None:
     """The end of a series of days is one of them."""
