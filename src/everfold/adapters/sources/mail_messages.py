@@ -150,10 +150,11 @@ def _decode(value: str) -> str:
 def _read_sender(message: Message) -> str:
     """Name and address; the name cannot pass for another address, because the address stands beside it.
 
-    Empty where the header is too long, or names several addresses: which of them sent it is not known.
+    Empty where the header is too long, may go on after the bytes that were read, or names several addresses: which of
+    them sent it is not known.
     """
     try:
-        found = _parse_sender(message.get("From", ""))
+        found = _parse_sender(message.get("From", "")) if _has_ended(message, "from") else None
     except _FAULTS:
         return ""
     if found is None:
@@ -161,6 +162,11 @@ def _read_sender(message: Message) -> str:
     name = "" if found.name == found.email else found.name
     address = found.email if _ADDRESS.fullmatch(found.email) else ""
     return f"{name} <{address}>" if name and address else name or address
+
+
+def _has_ended(message: Message, name: str) -> bool:
+    """Whether a header or a body follows on the headers of this name."""
+    return bool(message.get_payload()) or [it.lower() for it in message.keys()[-1:]] != [name]
 
 
 def _parse_sender(header: str | Header) -> "EmailAddress | None":

@@ -306,6 +306,16 @@ def test_the_sender_is_the_one_address_of_its_header(sender: str, told: str) -> 
     assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).sender == told
 
 
+def test_no_sender_is_told_of_a_header_that_may_go_on() -> None:
+    """Where the bytes that were read end within the sender's header, what of it is there may name another."""
+    raw = b'Subject: Pay\nFrom: "chief@example.com"\n <other@example.org>\n\nPay the bill.'
+    senders = {
+        read_mail(RawMail(raw=raw[:length], received_at=TO, flags=()), body_chars=100).sender
+        for length in range(len(raw) + 1)
+    }
+    assert senders == {"", "chief@example.com <other@example.org>"}
+
+
 @pytest.mark.parametrize(
     ("headers", "is_unread", "bulk_reason"),
     [
