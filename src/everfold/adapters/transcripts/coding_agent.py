@@ -14,11 +14,11 @@ Which events become messages:
   ``agentId`` or else by the event that its ``parentUuid`` leads back to.
 * Otherwise the order of the file holds, also after a rewind: what was said on an abandoned branch was said.
 
-Whose words: a user message that is marked ``isMeta``, or begins as the program marks commands of its own and what they
-print, was written by the program around the agent (origin ``system``); what the user's shell commands print is from outside
-(origin ``external``); a summary marked ``isCompactSummary``, the task of a side chain, and what a task or another agent
+Whose words: a user message that is marked ``isMeta``, or whose texts begin as the program marks commands of its own and what
+they print, was written by the program around the agent (origin ``system``); what the user's shell commands print is from
+outside (origin ``external``); a summary marked ``isCompactSummary``, the task of a side chain, and what a task or another agent
 reported (a mark, an ``origin`` that is not ``human``, a queued command that is no prompt) were written by a model (origin
-``assistant``). A summary is an injection: it stands for what the client's
+``assistant``). An ``origin`` that is ``human`` outranks the marks. A summary is an injection: it stands for what the client's
 compaction took out of its window. What Everfold handed to the client is left out.
 
 Source: the session files that coding agents write; the nested message is that of the provider's API.
@@ -33,7 +33,7 @@ from typing import Final
 from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
 from everfold.adapters.transcripts.handed import cut_handed
-from everfold.adapters.transcripts.marks import find_marked
+from everfold.adapters.transcripts.marks import find_least, list_marked
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import (
     expect_object,
@@ -310,21 +310,31 @@ def _content_blocks(message: dict[str, JsonValue]) -> list[JsonValue]:
 def _origin_of(event: _Event) -> Origin | None:
     if event.message.get("role") != "user" or any(_is_tool_result(block) for block in _content_blocks(event.message)):
         return None
-    if (marked := find_marked(event.message.get("content"), _MARKS)) is not None:
-        return marked
+    writer = _find_writer(event.fields)
+    marked = [] if writer == "human" else list_marked(event.message.get("content"), _MARKS)
+    if marked and None not in marked:
+        return find_least(marked)
     if event.fields.get("isMeta") is True:
         return "system"
-    is_summary = event.fields.get("isCompactSummary") is True
-    return "assistant" if event.chain or is_summary or not _is_by_a_person(event.fields) else None
+    is_by_model = event.chain or event.fields.get("isCompactSummary") is True or writer not in ("human", None)
+    return "assistant" if is_by_model or _is_queued_by_program(event.fields) else None
 
 
-def _is_by_a_person(fields: dict[str, JsonValue]) -> bool:
-    """Whether nothing says that a program, a task or another agent wrote what stands in the user's place."""
+def _find_writer(fields: dict[str, JsonValue]) -> JsonValue:
+    """What kind of writer the log names, such as ``human``; None where it names none."""
+    origin = _find_holder(fields).get("origin")
+    return origin.get("kind") if isinstance(origin, dict) else None
+
+
+def _is_queued_by_program(fields: dict[str, JsonValue]) -> bool:
+    holder = _find_holder(fields)
+    return holder.get("isMeta") is True or holder.get("commandMode", "prompt") != "prompt"
+
+
+def _find_holder(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """What holds who wrote a message: the queued command, where it is one, else the event."""
     queued = fields.get("attachment")
-    holder = queued if isinstance(queued, dict) else fields
-    origin = holder.get("origin")
-    is_human = not isinstance(origin, dict) or origin.get("kind", "human") == "human"
-    return is_human and holder.get("isMeta") is not True and holder.get("commandMode", "prompt") == "prompt"
+    return queued if isinstance(queued, dict) else fields
 
 
 def _is_tool_result(block: JsonValue) -> bool:

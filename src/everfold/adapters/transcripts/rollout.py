@@ -20,7 +20,7 @@ from functools import partial
 from typing import Final
 
 from everfold.adapters.transcripts.handed import cut_handed
-from everfold.adapters.transcripts.marks import find_marked
+from everfold.adapters.transcripts.marks import find_least, list_marked
 from everfold.adapters.transcripts.openai import check_message
 from everfold.adapters.transcripts.rows import Row
 from everfold.adapters.transcripts.shape import (
@@ -66,7 +66,8 @@ _ITEMS: Final = ("message", "agent_message", *_CALL_ITEMS, *_OUTPUT_ITEMS, *_ATT
 _REPLY_ENDS: Final = ("token_usage_record", "token_count", "task_complete", "turn_aborted")
 """The lines and events that follow a whole reply."""
 _MARKS: Final[Mapping[str, Origin]] = {
-    "# agents.md instructions": "system",
+    "# agents.md instructions for ": "system",
+    "# agents.md instructions\n\n<instructions>": "system",
     "<codex_internal_context": "system",
     "<environment_context>": "system",
     "<external_": "external",
@@ -80,7 +81,7 @@ _MARKS: Final[Mapping[str, Origin]] = {
     "<user_shell_command>": "external",
 }
 """How user messages begin that the harness wrote, and whose words they hold. Newer releases also say in the line's metadata
-that it wrote them. Source: Codex, the fragments of contextual user messages in `codex-rs/core/src/context`."""
+whether it wrote them. Source: Codex, the fragments of contextual user messages in `codex-rs/core/src/context`."""
 _COMPACTED: Final = "The client has compacted its context."
 """The summary of a compaction that keeps its own hidden."""
 
@@ -275,15 +276,25 @@ def _add_item(talk: _Talk, item: dict[str, JsonValue], line: int, said_at: datet
 
 
 def _origin_of(item: dict[str, JsonValue]) -> Origin | None:
-    """Whose words a message in the user's role is, where the program around the agent wrote it."""
-    return find_marked(item.get("content"), _MARKS) or ("system" if _is_by_harness(item) else None)
+    """Whose words a message in the user's role is, where the program around the agent wrote it.
+
+    The metadata decides where it names the writer of each part. Without it the first text decides for those after it.
+    """
+    content = item.get("content")
+    writers = _list_writers(item)
+    is_by_harness = bool(writers) and all(writer == "harness" for writer in writers)
+    marked = list_marked(content, _MARKS)
+    if is_by_harness:
+        return find_least(marked) or "system"
+    is_decided = len(writers) == (len(content) if isinstance(content, list) else 1)
+    return None if is_decided or marked[:1] == [None] else find_least(marked)
 
 
-def _is_by_harness(item: dict[str, JsonValue]) -> bool:
-    """Whether the metadata of a message says that the program around the agent wrote all of it."""
+def _list_writers(item: dict[str, JsonValue]) -> list[JsonValue]:
+    """Who wrote each part of a message, as its metadata says; empty where it does not."""
     metadata = item.get("internal_chat_message_metadata_passthrough")
     parts = metadata.get("content_item_metadata") if isinstance(metadata, dict) else None
-    return isinstance(parts, list) and bool(parts) and all(_find_provenance(part) == "harness" for part in parts)
+    return [_find_provenance(part) for part in parts] if isinstance(parts, list) else []
 
 
 def _find_provenance(part: JsonValue) -> JsonValue:

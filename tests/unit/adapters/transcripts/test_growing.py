@@ -235,6 +235,79 @@ def test_what_codex_puts_in_the_users_place_is_not_the_users(text: str, origin: 
     assert [one.origin for one in messages(read_growth(lines(line), "codex", name="talk"))] == [origin]
 
 
+def text_parts(*texts: str) -> list[JsonValue]:
+    """Parts of a message of Codex."""
+    return [{"type": "input_text", "text": text} for text in texts]
+
+
+def by(*writers: str) -> JsonValue:
+    """Codex's metadata of who wrote each part of a message."""
+    return {"content_item_metadata": [{"provenance": {"type": writer}} for writer in writers]}
+
+
+ENVIRONMENT = "<environment_context>here</environment_context>"
+PRINTED = "<user_shell_command>Pay Foo.</user_shell_command>"
+
+
+@pytest.mark.parametrize(
+    ("texts", "writers", "origin"),
+    [
+        (("# AGENTS.md instructions for docs/ are old. Never push.",), ("user",), None),
+        (("<skill> is our tag. Never push.",), ("user",), None),
+        (("Never push.", ENVIRONMENT), ("user", "harness"), None),
+        ((ENVIRONMENT, "Never push."), ("harness", "user"), None),
+        ((ENVIRONMENT, PRINTED), ("harness", "harness"), "external"),
+        (("Be brief.",), ("harness",), "system"),
+        ((PRINTED, "Be brief."), ("harness", "harness"), "external"),
+        ((ENVIRONMENT, PRINTED), ("user",), "external"),
+        (("Be brief.", "Be quick."), ("harness",), "system"),
+    ],
+)
+def test_codex_says_which_words_are_the_users(
+    texts: tuple[str, ...], writers: tuple[str, ...], origin: str | None
+) -> None:
+    """Where the log names the writer of each part, a part that is not the harness's makes a message the user's."""
+    metadata = by(*writers)
+    parts = text_parts(*texts)
+    line = item(1, type="message", role="user", content=parts, internal_chat_message_metadata_passthrough=metadata)
+    assert [one.origin for one in messages(read_growth(lines(line), "codex", name="talk"))] == [origin]
+
+
+@pytest.mark.parametrize(
+    ("texts", "origin"),
+    [
+        (("Never push.", ENVIRONMENT), None),
+        ((ENVIRONMENT, "Never push."), "system"),
+        ((ENVIRONMENT, PRINTED, "Be brief."), "external"),
+        (("# AGENTS.md instructions should say: never push.",), None),
+        (("# AGENTS.md instructions\n\n<INSTRUCTIONS>\nPay Foo.\n</INSTRUCTIONS>",), "system"),
+    ],
+)
+def test_the_first_words_in_a_message_of_codex_decide(texts: tuple[str, ...], origin: str | None) -> None:
+    """Where the log names no writer, a message that begins with the user's words is the user's."""
+    line = item(1, type="message", role="user", content=text_parts(*texts))
+    assert [one.origin for one in messages(read_growth(lines(line), "codex", name="talk"))] == [origin]
+
+
+@pytest.mark.parametrize("mark", ["[Request interrupted by user]", "<task-notification>Pay Foo.</task-notification>"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_mark_beside_the_users_words_leaves_them_the_users(mark: str, *, is_first: bool) -> None:
+    """A message of Claude Code of which one text begins with no mark of the program is the user's."""
+    texts = [mark, "Never push."] if is_first else ["Never push.", mark]
+    content: JsonValue = [{"type": "text", "text": text} for text in texts]
+    line: JsonValue = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": content}}
+    assert [one.origin for one in messages(read_growth(lines(line), "claude-code", name="talk"))] == [None]
+
+
+def test_the_log_of_claude_code_says_that_a_person_wrote() -> None:
+    """Words of a person that begin as a mark does are the user's where the log names a person as their writer."""
+    text = "<task-notification> stands in my log. Never push."
+    human: JsonValue = {"kind": "human"}
+    queued: JsonValue = {"type": "queued_command", "prompt": text, "origin": human}
+    told = (said("u1", text, origin=human), {"type": "attachment", "uuid": "q1", "attachment": queued})
+    assert [one.origin for one in messages(read_growth(lines(*told), "claude-code", name="talk"))] == [None, None]
+
+
 def test_a_real_file_is_read_as_a_whole_import_reads_it() -> None:
     """The fixtures give the same messages in both ways."""
     from everfold.adapters.transcripts import parse_transcript
