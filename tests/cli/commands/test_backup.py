@@ -4,6 +4,7 @@ import asyncio
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 import pytest
@@ -14,6 +15,9 @@ from everfold.adapters.sqlite import backup as backing
 from everfold.adapters.sqlite.backup import back_up, restore
 from everfold.errors import ConflictError, CorruptStoreError, StoreUnavailableError
 from everfold.testing.kit.builders import talk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TALK = '[{"role": "user", "content": "Where is the key?"}, {"role": "assistant", "content": "In the boathouse."}]'
 
@@ -119,6 +123,36 @@ def test_a_file_that_cannot_be_locked_is_copied_again(here: Path, monkeypatch: p
     with pytest.raises(StoreUnavailableError, match="stop its writers"):
         back_up(here / "a.db", here / "c.db", write_once(here / "a.db", ["y"] * 1_000))
     assert sorted(path.name for path in here.iterdir()) == ["a.db", "b.db"]
+
+
+@pytest.fixture
+def unshared() -> "Iterator[None]":
+    """SQLite without memory that processes share, as on a share between machines."""
+    apsw.set_default_vfs("unix-none")
+    yield
+    apsw.set_default_vfs("unix")
+
+
+@pytest.mark.usefixtures("unshared")
+def test_a_place_without_shared_memory_takes_a_backup_and_gives_it_back(here: Path) -> None:
+    """Where processes share no memory, a backup is written, checked and restored, and no log stays beside it."""
+    make_ours(here / "a.db")
+    content = bytearray((here / "a.db").read_bytes())
+    content[18:20] = b"\2\2"  # as a database that has logs elsewhere
+    (here / "a.db").write_bytes(content)
+    back_up(here / "a.db", here / "b.db", ignore)
+    restore(here / "b.db", here / "c.db", ignore)
+    assert sorted(path.name for path in here.iterdir()) == ["a.db", "b.db", "c.db"]
+    apsw.set_default_vfs("unix")
+    assert read_first(here / "c.db") == {"0"}
+
+
+def test_a_draft_that_cannot_be_read_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the copy cannot be opened for its check, the error names the copy and not what was copied."""
+    make_ours(here / "a.db")
+    monkeypatch.setattr(backing, "_copy_pages", lambda _source, draft, _advance: draft.unlink() is None)
+    with pytest.raises(StoreUnavailableError, match=r"\.b\.db\.new cannot be read"):
+        back_up(here / "a.db", here / "b.db", ignore)
 
 
 def test_a_backup_with_a_damaged_index_is_refused(here: Path) -> None:

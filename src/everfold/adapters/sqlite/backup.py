@@ -10,6 +10,7 @@ Source: SQLite's documentation, "How To Corrupt An SQLite Database File", of log
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -107,7 +108,21 @@ def _copy_pages(source: Path, target: Path, advance: Advance) -> bool:
 
 def _can_be_locked(path: Path) -> bool:
     """SQLite locks a file through a log and an index beside it: they are there, or can be made."""
-    return _find_log(path).exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    return _find_log(path).exists() or (os.access(path, os.W_OK) and _can_hold_logs(path.parent))
+
+
+def _can_hold_logs(folder: Path) -> bool:
+    """Whether a new database in a folder gets a log; shares between machines may offer no memory that processes share."""
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix=".everfold-", dir=folder) as scratch,
+            closing(apsw.Connection(str(Path(scratch) / "trial.db"))) as trial,
+        ):
+            mode = trial.execute("PRAGMA journal_mode = WAL").get
+            trial.execute("SELECT * FROM sqlite_schema").get  # noqa: B018 - the first read makes the index of the log
+            return bool(mode == "wal")
+    except (OSError, apsw.CantOpenError, apsw.IOError):
+        return False
 
 
 def _open(path: Path, *, is_locked: bool) -> apsw.Connection:
@@ -146,9 +161,12 @@ def _require_ours(path: Path) -> None:
 
 
 def _require_whole(draft: Path, source: Path) -> None:
-    """Refuse a copy whose pages, rows or indexes do not agree."""
-    with _translated(source), closing(apsw.Connection(str(draft))) as connection:
-        found = connection.execute("PRAGMA integrity_check(1)").get
+    """Refuse a copy whose pages, rows or indexes do not agree. No other process has a draft open, so it needs no locks."""
+    with _translated(draft), closing(_open(draft, is_locked=False)) as connection:
+        try:
+            found = connection.execute("PRAGMA integrity_check(1)").get
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            found = error
     if found != "ok":
         raise CorruptStoreError(f"{source} is damaged: {found}. It was not used.", path=str(source))
 
