@@ -2,8 +2,8 @@
 
 A message has its `info` and its `parts`; the parts of an assistant's message hold its calls and their results too. They
 become OpenAI chat messages: the reply, then a message for each result. Reasoning is kept under `reasoning_content`. Parts
-that describe the work (steps, snapshots, patches) are passed over. An export ends before its last reply where that is not
-completed: what becomes of it is for a later import. Lines hold whole messages.
+that describe the work (steps, snapshots, patches) are passed over. An export ends before its last reply where opencode may
+still be writing it: what becomes of it is for a later import. Lines hold whole messages.
 
 Whose words: a text that the program wrote is marked `synthetic`; a user message of such texts alone is of the origin
 `system`. The message with the mark `summary` stands for what opencode's compaction took out of its window: an injection.
@@ -80,10 +80,25 @@ def count_unfinished(rows: Sequence[Row]) -> Mapping[str, int]:
 
 
 def _count_unfinished(messages: Sequence[JsonObject]) -> int:
-    """How many messages there are from the last reply on, where that is not completed."""
-    infos = [read_object(message.get("info")) for message in messages]
-    at = max((at for at, info in enumerate(infos) if info.get("role") == "assistant"), default=None)
-    return 0 if at is None or read_object(infos[at].get("time")).get("completed") else len(messages) - at
+    """How many messages there are from the last reply on, where opencode may still be writing that one."""
+    roles = [read_object(message.get("info")).get("role") for message in messages]
+    after = list(reversed(roles)).index("assistant") if "assistant" in roles else len(roles)
+    is_whole = after == len(roles) or _is_finished(messages[-1 - after], is_followed=after > 0)
+    return 0 if is_whole else after + 1
+
+
+def _is_finished(reply: JsonObject, *, is_followed: bool) -> bool:
+    """Whether a reply is completed or failed, or broke off before what the user said after it."""
+    info = read_object(reply.get("info"))
+    is_over = bool(read_object(info.get("time")).get("completed") or info.get("error"))
+    return is_over or (is_followed and not any(map(_is_running, list_objects(reply.get("parts")))))
+
+
+def _is_running(part: JsonObject) -> bool:
+    """Whether a call has no result yet, or a text no end."""
+    time = read_object(part.get("time"))
+    is_open = "start" in time and "end" not in time
+    return is_open or read_object(part.get("state")).get("status") in {"pending", "running"}
 
 
 def _list_messages(rows: Sequence[Row]) -> Iterator[tuple[int, JsonValue]]:

@@ -181,20 +181,23 @@ def test_letta_sets_apart_what_the_user_said() -> None:
     assert str(sam.system).startswith("You keep notes.\n<memory_blocks/>")
 
 
-def opencode(id_: str, role: str, *parts: JsonValue, is_completed: bool = True) -> JsonValue:
+def opencode(id_: str, role: str, *parts: JsonValue, is_completed: bool = True, **info: JsonValue) -> JsonValue:
     """A message of an opencode export."""
     time: JsonValue = {"created": 1_900_000_000_000, **({"completed": 1_900_000_001_000} if is_completed else {})}
-    return {"info": {"id": id_, "role": role, "sessionID": "s", "time": time}, "parts": list(parts)}
+    return {"info": {"id": id_, "role": role, "sessionID": "s", "time": time, **info}, "parts": list(parts)}
 
 
-def words(text: str) -> JsonValue:
+def words(text: str, **fields: JsonValue) -> JsonValue:
     """A text part of opencode."""
-    return {"type": "text", "text": text}
+    return {"type": "text", "text": text, **fields}
 
 
+RUNNING: JsonValue = {"type": "tool", "tool": "look", "callID": "c1", "state": {"status": "running", "input": {}}}
 ASKED = opencode("m1", "user", words("Which port?"))
-BEGUN = opencode("m2", "assistant", words("The port"), is_completed=False)
-BROKEN_OFF = opencode("m0", "assistant", words("I look"), is_completed=False)
+BEGUN = opencode("m2", "assistant", words("The port", time={"start": 1}), is_completed=False)
+CALLING = opencode("m2", "assistant", words("I look", time={"start": 1, "end": 2}), RUNNING, is_completed=False)
+BROKEN_OFF = opencode("m0", "assistant", words("I look", time={"start": 1, "end": 2}), is_completed=False)
+FAILED = opencode("m2", "assistant", words("The port"), is_completed=False, error={"name": "MessageAbortedError"})
 QUEUED = opencode("m3", "user", words("And the key?"))
 REPLIED = opencode("m2", "assistant", words("The port is 8443."))
 
@@ -203,15 +206,21 @@ REPLIED = opencode("m2", "assistant", words("The port is 8443."))
     ("listed", "read_ids", "count"),
     [
         ([ASKED, BEGUN], ["m1"], 1),
+        ([ASKED, BROKEN_OFF], ["m1"], 1),
         ([ASKED, BEGUN, QUEUED], ["m1"], 2),
+        ([ASKED, CALLING, QUEUED], ["m1"], 2),
+        ([ASKED, BROKEN_OFF, QUEUED], ["m1", "m0", "m3"], 0),
+        ([ASKED, FAILED], ["m1", "m2"], 0),
+        ([ASKED, FAILED, QUEUED], ["m1", "m2", "m3"], 0),
         ([ASKED, REPLIED, QUEUED], ["m1", "m2", "m3"], 0),
         ([BROKEN_OFF, ASKED, REPLIED], ["m0", "m1", "m2"], 0),
+        ([ASKED], ["m1"], 0),
     ],
 )
 def test_what_opencode_still_writes_is_left_to_a_later_import(
     listed: list[JsonValue], read_ids: list[str], count: int
 ) -> None:
-    """An export ends before its last reply where that is not completed, and what is left out is counted."""
+    """An export ends before its last reply where opencode may still be writing it, and what is left out is counted."""
     read_whole = parse_transcript(json.dumps({"info": {"id": "s"}, "messages": listed}).encode(), name="file")
     assert [message.label for message in read_whole.conversations[0].messages] == read_ids
     assert dict(read_whole.skipped) == ({"(unfinished)": count} if count else {})
