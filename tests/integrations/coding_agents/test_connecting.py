@@ -211,10 +211,13 @@ def test_a_link_and_the_rights_of_a_file_stay(home: Path) -> None:
 
 
 def test_everfolds_own_files_are_private(home: Path) -> None:
-    """The connection, and what was changed, are for the user alone to read."""
-    connect_one("codex", home)
-    own = [path for path in find_state_folder().rglob("*") if path.is_file()]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in own} == {0o600}
+    """The connection, and what was changed, are for the user alone to read, also where others could read them before."""
+    for _ in range(2):
+        connect_one("codex", home)
+        own = [path for path in find_state_folder().rglob("*") if path.is_file()]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in own} == {0o600}
+        for path in own:
+            path.chmod(0o644)
     assert read_connection(find_path("codex")).agent == "codex"
     assert len(find_socket("sqlite:///" + "x" * 300)) < 108
 

@@ -77,7 +77,7 @@ def write_connection(connection: Connection) -> None:
     """
     path = find_path(connection.client)
     make_private(path.parent)
-    write_whole(path, f"{json.dumps(asdict(connection), indent=2)}\n".encode())
+    write_whole(path, f"{json.dumps(asdict(connection), indent=2)}\n".encode(), mode=0o600)
 
 
 def read_connection(path: Path) -> Connection:
@@ -107,8 +107,13 @@ def make_private(folder: Path) -> None:
         )
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file in one step, where a link leads to, with the rights that it has; a new one is for this user alone.
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Write a file in one step, where a link leads to.
+
+    Args:
+        path: Which.
+        content: All of it.
+        mode: The rights that it gets; None for those that it has, and a new file is for this user alone.
 
     Raises:
         InvalidInputError: it cannot be written.
@@ -116,7 +121,8 @@ def write_whole(path: Path, content: bytes) -> None:
     with naming(path, "written"):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o600
+        if mode is None:
+            mode = path.stat().st_mode & 0o7777 if path.exists() else 0o600
         draft = path.with_name(f".{path.name}.everfold-{os.getpid()}")
         try:
             draft.touch(mode=0o600)

@@ -199,7 +199,7 @@ def write_changes(path: Path, changes: Sequence[Change]) -> None:
         InvalidInputError: it cannot be written.
     """
     make_private(path.parent)
-    write_whole(path, f"{json.dumps([asdict(change) for change in changes], indent=2)}\n".encode())
+    write_whole(path, f"{json.dumps([asdict(change) for change in changes], indent=2)}\n".encode(), mode=0o600)
 
 
 def read_changes(path: Path) -> list[Change]:
