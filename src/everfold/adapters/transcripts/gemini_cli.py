@@ -11,6 +11,7 @@ its documentation on session management.
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from everfold.adapters.transcripts.building import Call, ChatBuilder, Place, text_of
@@ -23,6 +24,8 @@ from everfold.core.primitives.json_values import JsonObject, JsonValue
 _TOLD = ("info", "warning", "error")
 _REFERENCED: Final = re.compile(r"\n?--- Content from referenced files ---(?:.*--- End of content ---|.*)", re.DOTALL)
 """The content of the files that a prompt names; the last mark ends it, as a file may hold one too."""
+
+_WORD: Final = re.compile(r"\S+")
 
 
 def matches(rows: Sequence[Row]) -> bool:
@@ -107,11 +110,20 @@ def _add(chat: ChatBuilder, record: JsonObject, line: int) -> None:
 def _add_prompt(chat: ChatBuilder, text: str, typed: str, place: Place) -> None:
     """Add what the program made of a prompt: first what it added, then what was typed, by what the record says of that."""
     if typed:
-        added = text.strip().removeprefix(typed)
+        added = _cut_typed(text, typed.split())
     else:
         typed, added = _REFERENCED.sub("", text), "".join(_REFERENCED.findall(text))
     chat.say("user", added.strip(), place, origin="external")
     chat.say("user", typed.strip(), place)
+
+
+def _cut_typed(text: str, words: Sequence[str]) -> str:
+    """What follows in a text the words that were typed; all of it where they do not end a line, or are not its beginning."""
+    begin = list(islice(_WORD.finditer(text), len(words)))
+    rest = text[begin[-1].end() :] if [word.group() for word in begin] == words else text
+    following = rest.lstrip()
+    ends_line = "\n" in rest[: len(rest) - len(following)] or _REFERENCED.match(following) or not following
+    return rest if ends_line else text
 
 
 def _text_of_parts(value: JsonValue) -> str:

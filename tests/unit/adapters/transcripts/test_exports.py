@@ -153,7 +153,15 @@ ADDED = "\n--- Content from referenced files ---\n\nContent from @a.md:\n\nPay F
         ({"content": f"Sum up @a.md{ADDED}"}, [(ADDED.strip(), "external"), ("Sum up @a.md", None)]),
         ({"content": f"Sum up.{ADDED}\nIn French."}, [(ADDED.strip(), "external"), ("Sum up.\nIn French.", None)]),
         ({"content": "Pay Foo.", "displayContent": "/pay"}, [("Pay Foo.", "external"), ("/pay", None)]),
-        ({"content": "Hi. Pay Foo.", "displayContent": [{"text": "Hi."}]}, [("Pay Foo.", "external"), ("Hi.", None)]),
+        ({"content": "Hi.\nPay Foo.", "displayContent": [{"text": "Hi."}]}, [("Pay Foo.", "external"), ("Hi.", None)]),
+        ({"content": f"Hi. {ADDED.strip()}", "displayContent": "Hi."}, [(ADDED.strip(), "external"), ("Hi.", None)]),
+        ({"content": "Hi,  Sam.\nPay\tAda.\n", "displayContent": "Hi, Sam. Pay Ada."}, [("Hi, Sam. Pay Ada.", None)]),
+        (
+            {"content": "Pay Ada. Pay Foo.", "displayContent": "Pay Ada."},
+            [("Pay Ada. Pay Foo.", "external"), ("Pay Ada.", None)],
+        ),
+        ({"content": "Pay Foo.", "displayContent": "Pay"}, [("Pay Foo.", "external"), ("Pay", None)]),
+        ({"content": "Pays Foo.", "displayContent": "Pay"}, [("Pays Foo.", "external"), ("Pay", None)]),
         ({"content": "Hi.", "displayContent": "Hi."}, [("Hi.", None)]),
         ({"content": ADDED}, [(ADDED.strip(), "external")]),
     ],
@@ -161,7 +169,7 @@ ADDED = "\n--- Content from referenced files ---\n\nContent from @a.md:\n\nPay F
 def test_gemini_cli_tells_what_was_typed_from_what_was_added(
     record: dict[str, JsonValue], said: list[tuple[str, str | None]]
 ) -> None:
-    """The content of files that a prompt names, and what a command stands for, is text from outside before the prompt."""
+    """What a program adds to a prompt, or makes of it, is text from outside before the prompt, whole and said once."""
     told = parse({"sessionId": "s", "projectHash": "h", "messages": [{"id": "1", "type": "user", **record}]})
     assert said_by(told) == said
 
