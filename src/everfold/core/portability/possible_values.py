@@ -83,7 +83,7 @@ def _check_agent(agent_id: str) -> str:
     """What is wrong with the name of an agent."""
     if not is_agent_name(agent_id):
         shown = agent_id[:_SHOWN_CHARS]
-        return f"agent_id is {shown!r}, expected a name without control characters and without the parts '.' and '..'"
+        return f"agent_id is {shown!r}, expected a name without control characters and without the part '..'"
     return ""
 
 

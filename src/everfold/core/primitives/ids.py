@@ -31,9 +31,8 @@ def require_short(text: str, what: str) -> str:
     return text
 
 
-_NO_AGENT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]|(?:^|[/\\])\.\.?(?:[/\\]|$)")
-"""What is in no agent's name: control characters, and the parts that clients take out of a path, one of which leads out of a
-folder. Names of repositories have slashes."""
+_NO_AGENT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]|(?:^|[/\\])\.\.(?:[/\\]|$)")
+"""What is in no agent's name: control characters, and the part that leads out of a folder. Names of repositories have slashes."""
 
 
 def is_agent_name(text: str) -> bool:
@@ -45,12 +44,12 @@ def parse_agent(text: str) -> AgentId:
     """The agent that a caller names.
 
     Raises:
-        InvalidInputError: it is blank or too long, or has a part `.` or `..`, or holds a control character.
+        InvalidInputError: it is blank or too long, or is a path out of a folder, or holds a control character.
     """
     if not text.strip():
         raise InvalidInputError(f"the agent must be a name that is not empty, got {text!r}")
     if not is_agent_name(require_short(text, "agent")):
         raise InvalidInputError(
-            f"the agent must be a name without control characters and without the parts '.' and '..', got {text[:40]!r}"
+            f"the agent must be a name without control characters and without the part '..', got {text[:40]!r}"
         )
     return AgentId(text)
