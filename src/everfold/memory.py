@@ -575,7 +575,7 @@ class Memory:
 
         Raises:
             NotFoundError: this user has no such dream.
-            ConflictError: it is not proposed, or memory has changed too much; the dream failed then, and another can begin.
+            ConflictError: it is not proposed, or memory has changed too much.
         """
         return _show_dream(await self._memory.dreamer.approve((await self.get_dream(dream_id)).id, actor=actor))
 

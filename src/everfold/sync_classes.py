@@ -1431,7 +1431,7 @@ class SyncMemory(Blocking[Memory]):
 
         Raises:
             NotFoundError: this user has no such dream.
-            ConflictError: it is not proposed, or memory has changed too much; the dream failed then, and another can begin.
+            ConflictError: it is not proposed, or memory has changed too much.
         """
         return self._call(self._wrapped.approve, dream_id, actor=actor)
 

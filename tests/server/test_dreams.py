@@ -59,6 +59,16 @@ async def test_a_proposed_dream_is_approved(served: Served, admin: httpx2.AsyncC
     assert (entry["actor"], entry["about"]) == ("key:admin False", ["drm_1", "top_1"])
 
 
+async def test_a_stale_proposal_is_refused(served: Served, admin: httpx2.AsyncClient) -> None:
+    """Approving what cannot be applied any more is a conflict each time, also with an idempotency key."""
+    await put(store_of(served), SECOND)
+    await hold(served, replace(dreamt("drm_1", SECOND), state="proposed", ended_at=None))
+    for headers in ({}, {"Idempotency-Key": "once"}, {"Idempotency-Key": "once"}):
+        refused = await admin.post(f"{DREAMS}/drm_1/approve", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        assert (await admin.get(f"{DREAMS}/drm_1")).json()["state"] == "proposed"
+
+
 async def test_a_proposed_dream_is_rejected(served: Served, admin: httpx2.AsyncClient) -> None:
     """A rejected dream changes nothing."""
     await put(store_of(served), FIRST)

@@ -318,7 +318,7 @@ class DreamEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DreamJudged:
-    """A person approved (`applied`), rejected or reverted a dream; `failed`, where memory had changed too much to apply it."""
+    """A person approved (`applied`), rejected or reverted a dream."""
 
     user_id: UserId
     agent_id: AgentId

@@ -97,8 +97,9 @@ class Dreamer:
         """Consolidate what no dream has read yet.
 
         None where nothing is due: no extraction is unconsumed, the user said nothing, or another dream of theirs runs or
-        waits for approval. The state of what it gives says whether topics have changed: `applied`, `proposed` under
-        review, or `failed` where an erase came in between.
+        waits for approval. A waiting one that cannot be approved any more fails, and the new one takes its place. The state
+        of what it gives says whether topics have changed: `applied`, `proposed` under review, or `failed` where an erase
+        came in between.
 
         Args:
             user_id: Whose.
@@ -263,6 +264,7 @@ class Dreamer:
                 dream=dream,
                 read_through=None if is_held or found.read_through == found.cursor else found.read_through,
                 audit=(self._audit(dream, _count_lines(scene.topics, plan.topics)),),
+                scrubbed=found.stale,
             )
         )
         return dream
@@ -296,6 +298,7 @@ class Dreamer:
                     agent_id=found.scene.agent_id,
                     expected=found.version,
                     read_through=found.read_through,
+                    scrubbed=found.stale,
                 )
             )
 

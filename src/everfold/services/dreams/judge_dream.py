@@ -1,8 +1,7 @@
 """Judge a dream: a person approves or rejects one that was proposed, or undoes one that was applied.
 
 Each is one change over the version that was read. What others have done to the same topics meanwhile is not overwritten:
-the judgement is refused, and says so. A proposal that is refused so could never be applied: it has failed then, so that
-the next dream reads what it had read.
+the judgement is refused, and says so. A proposal that is refused so could never be applied: the next dream takes its place.
 """
 
 from collections.abc import Sequence
@@ -22,8 +21,7 @@ from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
 
-_STALE: Final = "memory had changed when it was approved"
-"""The problem of a proposal that could not be applied any more."""
+_ERASED: Final = "something was erased since, and it may contain that"
 
 
 async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
@@ -31,8 +29,7 @@ async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, 
 
     Raises:
         NotFoundError: there is no such dream.
-        ConflictError: it is not proposed; or something was erased since, or one of its topics was changed since: it has
-            failed then, and its cursor stays.
+        ConflictError: it is not proposed, something was erased since, or one of its topics was changed since.
     """
     return await _judge(store, clock, dream_id, "applied", actor, stream)
 
@@ -68,23 +65,13 @@ async def _judge(
         version = await store.read_memory_version(dream.user_id)
         _check_state(dream, "applied" if state == "reverted" else "proposed")
         now = clock.now()
-        judged, refusal = replace(dream, state=state, ended_at=now), None
-        try:
-            change = await _plan_change(store, dream, judged, version, now, actor)
-        except ConflictError as error:
-            if state != "applied":
-                raise
-            judged, refusal = replace(judged, state="failed", topics=(), problem=_STALE), error
-            change = await _plan_change(store, dream, judged, version, now, actor)
+        judged = replace(dream, state=state, ended_at=now)
+        change = await _plan_change(store, dream, judged, version, now, actor)
         try:
             await change_memory(store, change, stream=stream)
         except ConflictError:
             return None
-        stream.publish(
-            DreamJudged(user_id=dream.user_id, agent_id=dream.agent_id, dream_id=dream.id, state=judged.state)
-        )
-        if refusal is not None:
-            raise refusal
+        stream.publish(DreamJudged(user_id=dream.user_id, agent_id=dream.agent_id, dream_id=dream.id, state=state))
         return judged
 
     return await write_in_turn(store, (await store.get_dream(dream_id)).user_id, attempt)
@@ -96,13 +83,15 @@ async def _plan_change(
     topics: tuple[Topic, ...] = ()
     items: tuple[Item, ...] = ()
     if judged.state == "applied":
-        topics = await _list_approved(store, dream, version)
+        if (objection := await find_objection(store, dream, version)) is not None:
+            raise _refuse(dream.id, objection)
+        topics = dream.topics
         items = carry_ends(topics, await _read_sources(store, dream, topics), now=now)
     elif judged.state == "reverted":
         topics = await _list_restored(store, dream, version, now)
         items = take_back_ends(dream.topics, await _read_sources(store, dream, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
-    moves = judged.state in ("applied", "rejected") and dream.read_through > cursor
+    moves = judged.state != "reverted" and dream.read_through > cursor
     entry = AuditEntry(
         at=now,
         user_id=dream.user_id,
@@ -130,18 +119,20 @@ async def _read_sources(store: MemoryStore, dream: Dream, topics: Sequence[Topic
     return await store.read_items(dream.user_id, dream.agent_id, ids)
 
 
-async def _list_approved(store: MemoryStore, dream: Dream, version: MemoryVersion) -> tuple[Topic, ...]:
-    _check_epoch(dream, version)
-    for topic in dream.topics:
-        revisions = await _list_revisions(store, dream, topic)
+async def find_objection(store: MemoryStore, proposal: Dream, version: MemoryVersion) -> str | None:
+    """Why a proposal cannot be applied any more at a version of memory, as a clause; None where it can."""
+    if proposal.epoch != version.epoch:
+        return _ERASED
+    for topic in proposal.topics:
+        revisions = await _list_revisions(store, proposal, topic)
         if (revisions[-1].revision if revisions else 0) != topic.revision - 1:
-            raise _refuse(dream.id, f"topic {topic.name} was changed since it was proposed")
-    await _check_names(store, dream, dream.topics)
-    return dream.topics
+            return f"topic {topic.name} was changed since it was proposed"
+    return await _find_taken_name(store, proposal, proposal.topics)
 
 
 async def _list_restored(store: MemoryStore, dream: Dream, version: MemoryVersion, now: datetime) -> tuple[Topic, ...]:
-    _check_epoch(dream, version)
+    if dream.epoch != version.epoch:
+        raise _refuse(dream.id, _ERASED)
     restored: list[Topic] = []
     for topic in dream.topics:
         revisions = await _list_revisions(store, dream, topic)
@@ -150,7 +141,8 @@ async def _list_restored(store: MemoryStore, dream: Dream, version: MemoryVersio
         before = next((one for one in revisions if one.revision == topic.revision - 1), None)
         base = before or replace(topic, status="superseded")
         restored.append(replace(base, revision=topic.revision + 1, updated_at=now))
-    await _check_names(store, dream, restored)
+    if (objection := await _find_taken_name(store, dream, restored)) is not None:
+        raise _refuse(dream.id, objection)
     return tuple(restored)
 
 
@@ -159,24 +151,18 @@ async def _list_revisions(store: MemoryStore, dream: Dream, topic: Topic) -> lis
     return sorted((one for one in found if one.id == topic.id), key=lambda one: one.revision)
 
 
-async def _check_names(store: MemoryStore, dream: Dream, topics: Sequence[Topic]) -> None:
-    """No topic may come to stand beside another of its name."""
+async def _find_taken_name(store: MemoryStore, dream: Dream, topics: Sequence[Topic]) -> str | None:
+    """An objection where a topic would come to stand beside another of its name."""
     ids = {topic.id for topic in topics}
     current = await store.list_topics(dream.user_id, dream.agent_id)
     taken = {(one.tier, one.name) for one in current if one.id not in ids}
-    for topic in topics:
-        if topic.status == "active" and (topic.tier, topic.name) in taken:
-            raise _refuse(dream.id, f"another topic is called {topic.name} by now")
+    names = [one.name for one in topics if one.status == "active" and (one.tier, one.name) in taken]
+    return f"another topic is called {names[0]} by now" if names else None
 
 
 def _check_state(dream: Dream, expected: DreamState) -> None:
     if dream.state != expected:
         raise _refuse(dream.id, f"it is {dream.state}, expected {expected}")
-
-
-def _check_epoch(dream: Dream, version: MemoryVersion) -> None:
-    if dream.epoch != version.epoch:
-        raise _refuse(dream.id, "something was erased since, and it may contain that")
 
 
 def _refuse(dream_id: DreamId, reason: str) -> ConflictError:

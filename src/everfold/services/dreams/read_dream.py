@@ -4,7 +4,7 @@ Everything is bounded: so many extractions, items and messages at a time; what i
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -14,11 +14,12 @@ from everfold.core.log.activity import has_real_activity
 from everfold.core.log.messages import Message
 from everfold.core.memory.items import Item, ItemId
 from everfold.core.memory.records import Extraction, MemoryVersion
-from everfold.core.memory.topics import DreamId
+from everfold.core.memory.topics import Dream, DreamId
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.errors import NotFoundError
 from everfold.ports.memory import MemoryStore
 from everfold.ports.stores import LogStore
+from everfold.services.dreams.judge_dream import find_objection
 
 MOST_EXTRACTIONS: Final = 200
 MOST_ITEMS: Final = 300
@@ -30,6 +31,8 @@ _TAIL_REACH: Final = 80
 _PAGE: Final = 40
 _DECIDED_COUNT: Final = 8
 """A dream that waits for approval keeps others from beginning, so it is among the newest."""
+_STALE: Final = "memory had changed before it was approved"
+"""The problem of a proposal that could not be applied any more."""
 
 
 class DreamStore(MemoryStore, LogStore, Protocol):
@@ -44,6 +47,7 @@ class DreamInput:
         version: Where memory stood before anything was read.
         read_through: The cursor after the dream.
         extractions: The unconsumed ones, oldest first; empty for a dream over given items.
+        stale: The proposals whose place the dream takes, as failed: they cannot be applied any more.
     """
 
     version: MemoryVersion
@@ -51,6 +55,7 @@ class DreamInput:
     read_through: int
     extractions: tuple[Extraction, ...]
     scene: Scene
+    stale: tuple[Dream, ...] = ()
 
 
 async def read_dream_input(
@@ -77,7 +82,10 @@ async def read_dream_input(
     version = await store.read_memory_version(user_id)
     cursor = await store.read_cursor(user_id, agent_id)
     extractions = () if items_only is not None else await _read_extractions(store, user_id, agent_id, cursor)
-    if not (extractions or items_only) or await is_waiting(store, user_id, agent_id):
+    if not (extractions or items_only):
+        return None
+    proposals = await _list_proposals(store, user_id, agent_id)
+    if not all([await find_objection(store, one, version) for one in proposals]):
         return None
     ids = items_only if items_only is not None else [id_ for one in extractions for id_ in one.items]
     items = await store.read_items(user_id, agent_id, ids)
@@ -99,13 +107,20 @@ async def read_dream_input(
         tail=await _read_tail(store, sessions),
     )
     read_through = extractions[-1].ordinal if extractions else cursor
-    return DreamInput(version=version, cursor=cursor, read_through=read_through, extractions=extractions, scene=scene)
+    return DreamInput(
+        version=version,
+        cursor=cursor,
+        read_through=read_through,
+        extractions=extractions,
+        scene=scene,
+        stale=tuple(replace(one, state="failed", ended_at=now, topics=(), problem=_STALE) for one in proposals),
+    )
 
 
-async def is_waiting(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> bool:
-    """Whether a dream of theirs waits for approval: none begins before it is decided."""
+async def _list_proposals(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> list[Dream]:
+    """The dreams of theirs that wait for approval: none begins before they are decided."""
     dreams = await store.list_dreams(user_id, agent_id, limit_count=_DECIDED_COUNT)
-    return any(dream.state == "proposed" for dream in dreams)
+    return [dream for dream in dreams if dream.state == "proposed"]
 
 
 def _list_replaced(sources: Iterable[Item], *, known: set[ItemId]) -> list[ItemId]:
