@@ -49,8 +49,9 @@ def _read_day(value: object, text: str, said_at: datetime, *, is_end: bool = Fal
     if not isinstance(value, str):
         return None
     try:
-        moment = read_model_end(value) if is_end else _to_utc(datetime.fromisoformat(value.strip()))
-        return moment if _follows(moment.date(), text, said_at.date()) else None
+        given = datetime.fromisoformat(value.strip())
+        moment = read_model_end(value) if is_end else _to_utc(given)
+        return moment if _follows(given.date(), text, said_at.date()) else None
     except (ValueError, OverflowError):
         return None
 

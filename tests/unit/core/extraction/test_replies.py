@@ -233,6 +233,8 @@ def test_a_statement_may_not_invent() -> None:
         ("2031-02-25", None, datetime(2031, 2, 25, tzinfo=UTC), None),
         (None, "2031-03-07", None, datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
         (None, "2031-03-07T00:00:00Z", None, datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
+        (None, "2031-03-07T00:00:00-05:00", None, datetime(2031, 3, 8, 4, 59, 59, tzinfo=UTC)),
+        (None, "2031-03-07T20:00:00-05:00", None, datetime(2031, 3, 8, 1, tzinfo=UTC)),
         ("2031-03-07", "2031-03-07", datetime(2031, 3, 7, tzinfo=UTC), datetime(2031, 3, 7, 23, 59, 59, tzinfo=UTC)),
         (None, "2031-03-07T15:00:00+00:00", None, datetime(2031, 3, 7, 15, tzinfo=UTC)),
         ("1999-01-01", "2045-05-05", None, None),
