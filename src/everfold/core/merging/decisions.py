@@ -27,7 +27,7 @@ from everfold.core.merging.item_subjects import (
     is_of_one_place,
     list_replaced_items,
     may_replace,
-    overlaps,
+    quotes_the_same,
     says_no_more,
 )
 from everfold.core.merging.releasing import list_open_threats
@@ -191,10 +191,13 @@ class Desk:
         return [item for item in quoting if item.status == "active" and is_of_one_place(item, new)]
 
     def was_forgotten(self, new: Item) -> bool:
-        """Whether an item of the words that say this last was erased, or ended by hand, after they were said."""
+        """Whether an item of its place, of the words that say this last, was erased or ended by hand after they were said."""
         said = replace(new, evidence=new.evidence[-1:])  # another answer to the same question is another statement
         return any(
-            item.status in ("erased", "expired") and item.changed_at >= new.last_seen_at and overlaps(said, item)
+            item.status in ("erased", "expired")
+            and item.changed_at >= new.last_seen_at
+            and is_of_one_place(item, new)
+            and quotes_the_same(said, item)
             for item in self._index.list_quoting(said)
         )
 

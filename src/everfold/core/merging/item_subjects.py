@@ -17,10 +17,11 @@ key for it. `tests/property/test_item_index.py` holds the rules to this.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
-from everfold.core.memory.items import Item, ItemKind
+from everfold.core.memory.items import Evidence, Item, ItemKind
 from everfold.core.replacement.replacement import is_marked
 from everfold.core.replacement.supersession import list_keys, list_replaced
 from everfold.core.statements.extracts import ExtractLine, LineKind
@@ -131,13 +132,30 @@ def says_no_more(newer: Item, older: Item) -> bool:
 
 def overlaps(one: Item, other: Item) -> bool:
     """Whether a quote of one item and a quote of another have a word of a message in common."""
+    return any(_count_shared(quote, two) > 0 for quote, two in _pair_quotes(one, other))
+
+
+def quotes_the_same(one: Item, other: Item) -> bool:
+    """Whether a quote of one item and a quote of another are the same words, for at least half of the longer one.
+
+    A quote that was cut to nothing is at no place of its message: every quote of that message is the same.
+    """
     return any(
-        quote.session_id == two.session_id
-        and quote.seq == two.seq
-        and max(quote.start, two.start) < min(quote.start + len(quote.quote), two.start + len(two.quote))
-        for quote in one.evidence
-        for two in other.evidence
+        not two.quote or 2 * _count_shared(quote, two) >= max(len(quote.quote), len(two.quote))
+        for quote, two in _pair_quotes(one, other)
     )
+
+
+def _pair_quotes(one: Item, other: Item) -> Iterator[tuple[Evidence, Evidence]]:
+    """The quotes of one item with those of another of the same message."""
+    for quote, two in product(one.evidence, other.evidence):
+        if (quote.session_id, quote.seq) == (two.session_id, two.seq):
+            yield quote, two
+
+
+def _count_shared(one: Evidence, other: Evidence) -> int:
+    """How many characters of their message both quotes have; none or less where they stand apart."""
+    return min(one.start + len(one.quote), other.start + len(other.quote)) - max(one.start, other.start)
 
 
 def may_replace(newer: Item, older: Item) -> bool:

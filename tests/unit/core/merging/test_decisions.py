@@ -228,19 +228,43 @@ def test_other_words_of_a_forgotten_quote_do_not_bring_it_back(status: str) -> N
     assert ledger.list_current() == ["The user greets.", "The user's milk is from oats."]
 
 
+def test_other_facts_of_a_forgotten_quote_are_items() -> None:
+    """What is of another tier than a forgotten item, or quotes few of its words, is another statement."""
+    ledger = Ledger()
+    said = "Write the newsletters in British spelling, I grew up in Leeds."
+    ledger.merge(candidate("Newsletters are in British spelling.", quote=said, tier="agent"))
+    (was,) = ledger.items.values()
+    ledger.put([plan_forget(was, now=minute(20), written_by="user")])
+    leeds = candidate("The user grew up in Leeds.", quote="I grew up in Leeds.")
+    leeds = replace(leeds, evidence=(leeds.evidence[0]._replace(start=43),))
+    ledger.merge(leeds, replace(leeds, tier="agent", statement="Leeds is home."), written_by="model")
+    assert ledger.list_current() == ["Leeds is home.", "The user grew up in Leeds."]
+
+
+def test_what_is_read_beside_a_forgotten_secret_is_refused() -> None:
+    """A forgotten quote that began with a secret has no place left, so nothing else of its message is an item."""
+    ledger = Ledger()
+    said = f"{SECRET} is the token for the yard."
+    ledger.merge(candidate("There is a token for the yard.", quote=said))
+    (was,) = ledger.items.values()
+    ledger.put([plan_forget(was, now=minute(20), written_by="user")])
+    merged = ledger.merge(candidate("The yard is reached with a token.", quote=said), written_by="model")
+    assert [one.reason for one in merged.refusals] == ["forgotten"]
+
+
 def test_another_answer_to_a_forgotten_question_is_an_item() -> None:
     """A question whose answer was forgotten may be answered otherwise, whatever times the messages have."""
     ledger = Ledger()
     question = evidence("What is your allergy?", seq=2, origin="assistant")
     walnuts, nuts, peanuts = (
         replace(candidate(text, quote=text, seq=seq), evidence=(question, evidence(text, seq=seq)))
-        for seq, text in ((3, "Walnuts."), (3, "Walnuts, he said."), (4, "Peanuts."))
+        for seq, text in ((3, "Walnuts."), (3, "Walnuts, so."), (4, "Peanuts."))
     )
     ledger.merge(walnuts)
     (was,) = ledger.items.values()
     ledger.put([plan_forget(was, now=NOW, written_by="user")])
     merged = ledger.merge(nuts, peanuts, written_by="model")
-    assert [one.candidate.statement for one in merged.refusals] == ["Walnuts, he said."]
+    assert [one.candidate.statement for one in merged.refusals] == ["Walnuts, so."]
     assert ledger.list_current() == ["Peanuts."]
 
 
