@@ -105,7 +105,7 @@ class ItemStore(Protocol):
             user_id: Whose.
             agent_id: See the module.
             identities: Of the items that are the same; one that nothing has gives none.
-            messages: For each, by the session that stores it and its number, the user's items that are gone.
+            messages: For each, by the session that stores it and its number, the user's items that hold no more.
             queries: For each, items that share its rare words, best first, then the newest that share a common one. O(items
                 given), however many items share a common word.
             like_count: The most to give for each query.

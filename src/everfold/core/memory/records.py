@@ -45,7 +45,7 @@ class RelatedItems:
         same: The items with the identities, whatever their status, in the order in which memory first had them.
         like: Active items that share words with the queries, each once.
         block: The first active items of the block.
-        gone: Erased and expired items that have one of the messages as evidence, each once.
+        gone: Erased, expired and superseded items that have one of the messages as evidence, each once.
     """
 
     version: MemoryVersion = MemoryVersion()

@@ -42,7 +42,7 @@ RefusalReason = Literal["empty", "unquoted", "machine_word", "outranked", "forgo
 
 empty: it says nothing. unquoted: no message says it. machine_word: only the user can say what the user wants.
 outranked: it repeats what is known from a source with more authority. forgotten: it, or another item of the words that say
-it last, was erased or ended by hand after they were said.
+it last, was erased or undone after they were said.
 threat: its words equal those of a clean item, and its quote holds a threat.
 """
 
@@ -70,7 +70,7 @@ class Known:
         same: All items with the identities of the candidates, whatever their status.
         like: Active items that share words with the candidates, those that superseded one of `same`, and those that a
             candidate says it replaces.
-        gone: Erased and expired items that quote a message of the candidates.
+        gone: Erased, expired and superseded items that quote a message of the candidates.
     """
 
     block: tuple[Item, ...] = ()
@@ -191,10 +191,10 @@ class Desk:
         return [item for item in quoting if item.status == "active" and is_of_one_place(item, new)]
 
     def was_forgotten(self, new: Item) -> bool:
-        """Whether an item of its place, of the words that say this last, was erased or ended by hand after they were said."""
+        """Whether an item of its place, of the words that say this last, was erased or undone after they were said."""
         said = replace(new, evidence=new.evidence[-1:])  # another answer to the same question is another statement
         return any(
-            item.status in ("erased", "expired")
+            _was_taken_back(item)
             and item.changed_at >= new.last_seen_at
             and is_of_one_place(item, new)
             and quotes_the_same(said, item)
@@ -234,6 +234,12 @@ class Desk:
             changed_at=self._author.now,
             written_by=self._author.written_by,
         )
+
+
+def _was_taken_back(item: Item) -> bool:
+    """Whether an item was erased, ended by hand, or superseded by what it had superseded, as an undo does."""
+    is_undone = item.status == "superseded" and item.superseded_by is not None and item.superseded_by == item.supersedes
+    return is_undone or item.status in ("erased", "expired")
 
 
 def list_identities(candidates: Sequence[Candidate], agent_id: AgentId) -> list[str]:

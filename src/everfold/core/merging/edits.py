@@ -240,9 +240,10 @@ def _bring_back(revisions: Sequence[Item]) -> Item | None:
 
 
 def _retire(item: Item, holds: ItemId | None, now: datetime) -> Item:
+    """An item that is taken back: superseded by what it had superseded and what holds again, or expired."""
     if holds is None:
         return replace(item, status="expired", valid_to=now)
-    return replace(item, status="superseded", superseded_by=holds, valid_to=now)
+    return replace(item, status="superseded", supersedes=holds, superseded_by=holds, valid_to=now)
 
 
 def _hold_back(item: Item) -> Item:

@@ -332,10 +332,11 @@ class ItemContract:
         assert await store.find_quoting(SessionId("ses_2"), [1]) == []
 
     async def test_what_is_gone_of_a_message_is_found(self, store: Store) -> None:
-        """Of the items that quote a message those that are erased or expired come with what is related, the user's alone."""
+        """The items that quote a message and are erased, expired or superseded come with what is related, the user's alone."""
         quote = evidence("a", seq=1)
-        gone = [replace(item(f"itm_{status}", "A.", quote), status=status) for status in ("expired", "erased")]
-        others = [replace(item(f"itm_{status}", "A.", quote), status=status) for status in ("active", "superseded")]
+        statuses: tuple[ItemStatus, ...] = ("expired", "erased", "superseded")
+        gone = [replace(item(f"itm_{status}", "A.", quote), status=status) for status in statuses]
+        others = [replace(item(f"itm_{status}", "A.", quote), status=status) for status in ("active", "quarantined")]
         await put(store, *gone, *others, item("itm_5", "B.", evidence("b", seq=2), status="expired"))
         messages = [(SessionId("ses_1"), 1), (SessionId("ses_1"), 3), (SessionId("ses_1"), 1)]
         assert list((await store.find_related(ADA, GUIDE, messages=messages)).gone) == gone

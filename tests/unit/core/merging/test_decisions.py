@@ -228,6 +228,33 @@ def test_other_words_of_a_forgotten_quote_do_not_bring_it_back(status: str) -> N
     assert ledger.list_current() == ["The user greets.", "The user's milk is from oats."]
 
 
+@pytest.mark.parametrize("undone_at", [0, -1])
+def test_an_undone_correction_does_not_come_back(undone_at: int) -> None:
+    """Other words of a correction that was undone, by itself or by what it had replaced, replace nothing again."""
+    ledger = Ledger()
+    ledger.merge(candidate("We open the shop on 3 March.", kind="decision", seq=1))
+    (old,) = ledger.items.values()
+    said = "Actually, we open the shop on 10 March."
+    ledger.merge(candidate(said, kind="decision", seq=3))
+    replaced, new = ledger.items.values()
+    rows = [[old, replaced], [new]]
+    ledger.put(plan_undo(rows.pop(undone_at), rows, now=minute(20), written_by="user"))
+    retold = candidate("The shop opens on 10 March.", kind="decision", quote=said, seq=3)
+    assert [one.reason for one in ledger.merge(retold, written_by="model").refusals] == ["forgotten"]
+    assert ledger.list_current() == ["We open the shop on 3 March."]
+
+
+def test_what_a_correction_replaced_is_not_forgotten() -> None:
+    """Other words of what a later statement replaced are read, and do not take its place."""
+    ledger = Ledger()
+    said = "We open the shop on 3 March."
+    ledger.merge(candidate(said, kind="decision", seq=1))
+    ledger.merge(candidate("Actually, we open the shop on 10 March.", kind="decision", seq=3))
+    retold = candidate("The shop opens on 3 March with a party.", kind="decision", quote=said, seq=1)
+    assert ledger.merge(retold, written_by="model").refusals == ()
+    assert "Actually, we open the shop on 10 March." in ledger.list_current()
+
+
 def test_other_facts_of_a_forgotten_quote_are_items() -> None:
     """What is of another tier than a forgotten item, or quotes few of its words, is another statement."""
     ledger = Ledger()

@@ -86,7 +86,7 @@ SELECT items.key, items.content
 FROM item_evidence
 JOIN items ON items.user_key = item_evidence.user_key AND items.key = item_evidence.item_key
 WHERE item_evidence.user_key = :user_key AND session_id = :session_id AND seq = :seq
-    AND items.status IN ('erased', 'expired');
+    AND items.status IN ('erased', 'expired', 'superseded');
 
 -- name: find_items_of_session
 SELECT content FROM items
