@@ -528,12 +528,12 @@ class Memory:
         """Return every revision of the topics with a name, oldest first.
 
         Raises:
-            NotFoundError: there never was one.
+            NotFoundError: there never was one, or this handle shows none of them.
         """
-        revisions = await self._store.list_topic_revisions(self.user_id, self._scope, name)
+        revisions = self._show_topics(await self._store.list_topic_revisions(self.user_id, self._scope, name))
         if not revisions:
             raise NotFoundError(f"this user's memory has no topic {name!r}; list them", topic=name)
-        return self._show_topics(revisions)
+        return revisions
 
     async def dream(self, *, agent: str | None = None, actor: str | None = None) -> Dream | None:
         """Run a dream now; None if there is nothing new, or a dream is running.

@@ -1394,7 +1394,7 @@ class SyncMemory(Blocking[Memory]):
         """Return every revision of the topics with a name, oldest first.
 
         Raises:
-            NotFoundError: there never was one.
+            NotFoundError: there never was one, or this handle shows none of them.
         """
         return self._call(self._wrapped.topic_history, name)
 

@@ -7,6 +7,7 @@ import pytest
 from tests.server.conftest import Served
 from tests.server.memory_rows import ADA, about, act_as, store_of
 
+from everfold.errors import NotFoundError
 from everfold.testing.kit.memory_builders import put
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +102,16 @@ async def test_an_agent_reads_no_revision_that_is_held_back(served: Served, admi
         counts[scope] = [len(answer["revisions"]) for answer in answers]
         assert any(THREAT in str(answer) for answer in answers) == (scope != "agent:default")
     assert counts == {f"user:{ADA}": [2, 2], "agent:default": [1, 1]}
+
+
+async def test_a_topic_that_is_held_back_is_not_there_for_an_agent(served: Served) -> None:
+    """A topic of which a scan has held back every revision is not found by an agent's handle, as if there were none."""
+    await put(store_of(served), replace(about("top_1"), content=THREAT, status="quarantined", threats=("override",)))
+    engine = served.runtime.engine
+    assert len(await (await engine.memory(user=ADA)).topic_history("harbour")) == 1
+    memory = await engine.memory(user=ADA, agent="default", is_by_agent=True)
+    with pytest.raises(NotFoundError, match="harbour"):
+        await memory.topic_history("harbour")
 
 
 async def test_an_agent_brings_nothing_back_that_was_held_back(served: Served, admin: httpx2.AsyncClient) -> None:
