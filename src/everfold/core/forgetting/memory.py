@@ -4,8 +4,8 @@ Theory of operation. An item that quotes erased words loses those quotes. With o
 statement was taken from the erased words it becomes the newest quote that is left; without any it is erased. What an
 erased item had superseded stays superseded: nothing is revived silently, and an undo brings it back. Topics that drew
 on such an item, or whose prose has words that only the erased text had, are made again from the lines of the items that
-are left, and erased where there are none; a name with such words is replaced. Of all these the older revisions go too,
-since they hold the same words.
+are left, and erased where there are none. A name with such words is replaced where the topic was made of such an item,
+or by a dream that was given one. Of all these the older revisions go too, since they hold the same words.
 
 A dream that wrote such a topic loses it; a proposed one that would write it is dropped.
 
@@ -15,6 +15,7 @@ Source: DESIGN G10 and section 4; docs/adr/0023-forgetting.md.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from everfold.core.dreams.consolidation import OUTSIDE, rebuild_topic
@@ -24,7 +25,7 @@ from everfold.core.extraction.answers import is_said_by
 from everfold.core.forgetting.files import forget_lines
 from everfold.core.memory.files import FilePlace, MemoryFile
 from everfold.core.memory.items import Evidence, Item, ItemId, identify, is_entered
-from everfold.core.memory.topics import Dream, Topic
+from everfold.core.memory.topics import Dream, Topic, TopicId
 from everfold.core.merging.edits import plan_forget
 from everfold.core.merging.releasing import keep_released, list_open_threats
 from everfold.core.primitives.ids import SessionId
@@ -72,13 +73,16 @@ class Past:
 
     def list_wanted(self, changed: Iterable[ItemId], words: frozenset[str]) -> list[ItemId]:
         """The sources that it takes to decide about topics when these items change and these words are erased."""
-        ids = frozenset(changed)
+        made = self.find_made(frozenset(changed))
         every = (topic for topics in (*self.topics, *(dream.topics for dream in self.dreams)) for topic in topics)
-        named = (topic.sources for topic in every if not ids.isdisjoint(topic.sources) or _may_tell(topic, words))
-        newest = (
-            history[-1].sources for history in self.topics if any(not ids.isdisjoint(one.sources) for one in history)
-        )
-        return list(dict.fromkeys(id_ for sources in (*named, *newest) for id_ in sources))
+        wanted = (topic.sources for topic in every if topic.id in made or _may_tell(topic, words))
+        return list(dict.fromkeys(id_ for sources in wanted for id_ in sources))
+
+    def find_made(self, changed: frozenset[ItemId]) -> frozenset[TopicId]:
+        """The topics that were made of any of these items, or by a dream that was given one."""
+        made = [(topic.id, topic.sources) for history in self.topics for topic in history]
+        made += [(topic.id, (*dream.items, *topic.sources)) for dream in self.dreams for topic in dream.topics]
+        return frozenset(id_ for id_, items in made if not changed.isdisjoint(items))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +171,8 @@ def plan_forgetting(items: Sequence[Item], gone: Gone, past: Past, *, now: datet
         scan: Names what a text would do to its reader.
     """
     known = {**past.sources, **{item.id: item for item in items}}
-    forgetting = _Forgetting(changed=frozenset(item.id for item in items), known=known, gone=gone, now=now, scan=scan)
+    changed = frozenset(item.id for item in items)
+    forgetting = _Forgetting(changed=changed, made=past.find_made(changed), known=known, gone=gone, now=now, scan=scan)
     taken = {history[-1].name for history in past.topics if history[-1].status == "active"}
     topics = [forgetting.renew(history, taken) for history in past.topics if forgetting.concerns(history)]
     ids = {topic.id for topic in topics}
@@ -210,9 +215,10 @@ def scrub_dream(dream: Dream, kept: tuple[Topic, ...], *, now: datetime) -> Drea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Forgetting:
-    """One erase: which items it has changed, and what every source is by now."""
+    """One erase: which items it has changed, the topics that these may have named, and what every source is by now."""
 
     changed: frozenset[ItemId]
+    made: frozenset[TopicId]
     known: Mapping[ItemId, Item]
     gone: Gone
     now: datetime
@@ -223,15 +229,16 @@ class _Forgetting:
         return any(self._is_of_it(topic) for topic in revisions)
 
     def renew(self, revisions: Sequence[Topic], taken: set[str]) -> Topic:
-        """The next revision of a topic that is concerned; an inactive one, and one without items, is erased."""
+        """The next revision of a topic that is concerned; one without items is erased, and an inactive one that drew on it."""
         newest = revisions[-1]
         left = self._list_left(newest)
-        if newest.status not in ("active", "quarantined"):
+        is_shown = newest.status in ("active", "quarantined")
+        if not is_shown and any(self._draws(topic, self._list_left(topic)) for topic in revisions):
             return forget_topic(newest, now=self.now)
         renewed = self._rebuild(newest, left)
         if renewed.status == "erased":
             return forget_topic(newest, now=self.now)
-        if self._names(newest.name, left):
+        if self._names(newest, left):
             since = min((item.valid_from for item in left), default=self.now)
             renewed = replace(renewed, name=choose_free_name(GENERAL, taken, since=since))
             taken.add(renewed.name)
@@ -257,7 +264,7 @@ class _Forgetting:
 
     def _is_of_it(self, topic: Topic) -> bool:
         left = self._list_left(topic)
-        return self._draws(topic, left) or self._names(topic.name, left)
+        return self._draws(topic, left) or self._names(topic, left)
 
     def _list_left(self, topic: Topic) -> list[Item]:
         return [self.known[id_] for id_ in topic.sources if id_ in self.known]
@@ -265,10 +272,11 @@ class _Forgetting:
     def _draws(self, topic: Topic, left: Iterable[Item]) -> bool:
         return not self.changed.isdisjoint(topic.sources) or self._tells(_read_prose(topic), _list_texts(left))
 
-    def _names(self, name: str, left: Sequence[Item]) -> bool:
-        """Whether a topic's name has words of what is erased; an area's name, and the time of an item, are none."""
+    def _names(self, topic: Topic, left: Sequence[Item]) -> bool:
+        """Whether a topic may have its name from what is erased; an area's name, and the time of an item, are of no words."""
         dates = (f"{item.valid_from:%Y %m %d}" for item in left)
-        return self._tells(_read_name(name), (*_list_texts(left), *dates, *map(_read_name, _PLAIN_NAMES)))
+        said = chain(_list_texts(left), dates, map(_read_name, _PLAIN_NAMES))
+        return topic.id in self.made and self._tells(_read_name(topic.name), said)
 
     def _tells(self, text: str, said: Iterable[str]) -> bool:
         """Whether a text has words of what is erased that other texts do not account for."""
@@ -277,7 +285,7 @@ class _Forgetting:
 
 
 def _may_tell(topic: Topic, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(read_gone_words([_read_prose(topic), _read_name(topic.name)]))
+    return not words.isdisjoint(read_gone_words([_read_prose(topic)]))
 
 
 def _read_prose(topic: Topic) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from everfold.core.extraction.answers import join_answer
 from everfold.core.forgetting.memory import Gone, Past, forget_quotes, plan_forgetting, read_gone_words, scrub_dream
 from everfold.core.memory.items import Evidence, Item, ItemId
-from everfold.core.memory.topics import DreamState, Topic
+from everfold.core.memory.topics import DreamState, Topic, TopicStatus
 from everfold.core.primitives.ids import SessionId
 from everfold.testing.kit.builders import minute
 from everfold.testing.kit.memory_builders import dream, evidence, item, topic
@@ -131,17 +131,31 @@ def test_a_renamed_topic_takes_no_name_that_is_there() -> None:
     assert (renamed.name, renamed.status) == ("general_2031_03", "active")
 
 
-def test_a_name_alone_is_read_too() -> None:
-    """Where only the name of a topic tells erased words, in a revision or in a dream, nothing keeps them and the text stays."""
-    left = item("itm_2", "The crane is blue.")
+@pytest.mark.parametrize("status", ["active", "expired"])
+def test_a_name_alone_is_read_too(status: TopicStatus) -> None:
+    """Where only the name tells erased words that its dream was given, nothing keeps them, and text and status stay."""
+    left, lost = item("itm_2", "The crane is blue."), item("itm_1", NEEDLE, evidence(NEEDLE))
     gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words([NEEDLE]))
-    told = replace(topic("top_1", f"{NEEDLE}_crane", content="Prose on the crane."), sources=(left.id,))
+    told = replace(topic("top_1", f"{NEEDLE}_crane", content="Prose on the crane."), sources=(left.id,), status=status)
     plain = replace(topic("top_2", "crane", content="Prose on the crane."), sources=(left.id,))
-    past = Past(topics=((told,), (plain,)), dreams=(replace(dream("drm_1", told, plain), state="rejected"),))
-    past = replace(past, sources=dict.fromkeys(past.list_wanted([], gone.words), left))
-    forgotten = plan_forgetting([], gone, past, now=NOW, scan=clean)
-    assert [(one.name, one.content, one.status) for one in forgotten.topics] == [("general", told.content, "active")]
+    dreamt = replace(dream("drm_1", told, plain), state="rejected", items=(lost.id, left.id))
+    past = Past(topics=((told,), (plain,)), dreams=(dreamt,))
+    past = replace(past, sources=dict.fromkeys(past.list_wanted([lost.id], gone.words), left))
+    forgotten = plan_forgetting([forget_quotes([lost], gone, now=NOW)], gone, past, now=NOW, scan=clean)
+    assert [(one.name, one.content, one.status) for one in forgotten.topics] == [("general", told.content, status)]
     assert [one.topics for one in forgotten.dreams] == [(plain,)]
+
+
+@pytest.mark.parametrize("status", ["active", "expired"])
+def test_a_shared_word_makes_no_name(status: TopicStatus) -> None:
+    """A topic that was made of nothing that is erased keeps its name, in dreams too, whatever word of it the message has."""
+    left, lost = item("itm_2", "You fly to Rome."), item("itm_1", "The bike trip.", evidence("The bike trip."))
+    gone = Gone(messages=frozenset({(SES, 1)}), words=read_gone_words(["The bike trip."]))
+    told = replace(topic("top_1", "rome_trip", content="You fly to Rome."), sources=(left.id,), status=status)
+    given = replace(dream("drm_1", told), items=(left.id,))
+    past = Past(topics=((told,),), dreams=(given,), sources={left.id: left})
+    forgotten = plan_forgetting([forget_quotes([lost], gone, now=NOW)], gone, past, now=NOW, scan=clean)
+    assert (forgotten.topics, forgotten.dreams) == ((), ())
 
 
 def test_an_old_name_goes_with_what_it_was_made_of() -> None:
