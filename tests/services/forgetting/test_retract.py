@@ -197,6 +197,31 @@ async def test_what_a_retracted_correction_superseded_holds_again(engine: Everfo
     assert [one.statement for one in await memory.items()] == [OPENING[1]]
 
 
+async def tell_in_sessions(engine: Everfold, clock: FakeClock, *texts: str) -> list[Session]:
+    """Sessions of one user, an hour apart, each with one message."""
+    sessions = [await engine.session(user="ada", limit=LIMIT)]
+    for text in texts:
+        await sessions[-1].append(user(text))
+        sessions.append(await sessions[-1].new())
+        clock.advance(timedelta(hours=1))
+    return sessions[:-1]
+
+
+@pytest.mark.parametrize("is_redone", [False, True])
+async def test_what_was_undone_stays_away(engine: Everfold, clock: FakeClock, *, is_redone: bool) -> None:
+    """A correction that the user undid does not hold again when what holds in its place is retracted or erased."""
+    sessions = await tell_in_sessions(engine, clock, *OPENING, "Actually, we open the web shop on 17 March.")
+    memory = await engine.memory(user="ada")
+    first, second, third = sorted(one.id for one in await memory.items(statuses=("active", "superseded")))
+    for _ in range(1 + is_redone):
+        await memory.undo(third)
+        clock.advance(timedelta(hours=1))
+    assert [one.id for one in await memory.items()] == [third if is_redone else second]
+    done = await sessions[2 if is_redone else 1].retract()
+    assert done.restored == (second if is_redone else first,)
+    assert (await sessions[1].erase(1)).superseded == ((first,) if is_redone else ())
+
+
 async def test_a_retracted_chain_leaves_its_beginning(engine: Everfold, clock: FakeClock) -> None:
     """Of corrections of corrections that are retracted together, what was said before them holds, and none of them."""
     session = await engine.session(user="ada", limit=LIMIT)

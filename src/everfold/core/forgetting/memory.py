@@ -62,7 +62,7 @@ class Past:
         dreams: Every dream.
         files: Every file of the user's agents.
         sources: The newest revisions of the items that topics were made of.
-        superseded: Every superseded item, where one that is erased had superseded any.
+        superseded: The items that are superseded by one that is erased, but for what an undo put behind it.
     """
 
     topics: tuple[tuple[Topic, ...], ...] = ()

@@ -18,7 +18,7 @@ from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
-from everfold.services.memory.look_up import list_all_items
+from everfold.services.memory.look_up import load_superseded
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -186,16 +186,16 @@ async def _plan_memory(
     quoting = [item.id for item in await store.find_quoting(record.id, seqs) if item.status in _SAYING]
     gone = {(record.id, seq) for seq in seqs}
     unsaid = [
-        revisions[-1]
+        revisions
         for revisions in await store.list_histories(record.user_id, quoting)
         if await _is_unsupported(store, revisions, gone)
     ]
     superseded = [
         revisions
-        for revisions in await _load_superseded(store, unsaid)
+        for revisions in await load_superseded(store, unsaid)
         if not await _is_unsupported(store, revisions, gone)
     ]
-    items = plan_unsaid(unsaid, superseded, now=now, written_by="user")
+    items = plan_unsaid([revisions[-1] for revisions in unsaid], superseded, now=now, written_by="user")
     if not items:
         return None
     entry = AuditEntry(
@@ -208,15 +208,6 @@ async def _plan_memory(
         counts=(("items", len(items)),),
     )
     return MemoryChange(user_id=record.user_id, agent_id=record.agent_id, expected=version, items=items, audit=(entry,))
-
-
-async def _load_superseded(store: Store, unsaid: Sequence[Item]) -> list[list[Item]]:
-    """Every revision of each item that one of these superseded. Where one did, it reads every superseded item of the user."""
-    if not any(item.supersedes for item in unsaid):
-        return []
-    user_id, ids = unsaid[0].user_id, {item.id for item in unsaid}
-    superseded = await list_all_items(store, user_id, None, "superseded")
-    return await store.list_histories(user_id, [item.id for item in superseded if item.superseded_by in ids])
 
 
 async def _is_unsupported(store: Store, revisions: Sequence[Item], gone: set[tuple[SessionId, int]]) -> bool:
