@@ -234,6 +234,15 @@ async def test_a_retracted_chain_leaves_its_beginning(engine: Everfold, clock: F
     assert [one.statement for one in await memory.items()] == [OPENING[0]]
 
 
+async def test_a_chain_retracted_in_two_calls_leaves_its_beginning(engine: Everfold, clock: FakeClock) -> None:
+    """Where the middle of a chain of corrections was retracted before its end, what was said before them holds too."""
+    _, second, third = await tell_in_sessions(engine, clock, *OPENING, "Actually, we open the web shop on 17 March.")
+    assert (await second.retract()).items == ()
+    (restored,) = (await third.retract()).restored
+    (item,) = await (await engine.memory(user="ada")).items()
+    assert (item.id, item.statement) == (restored, OPENING[0])
+
+
 async def test_what_is_retracted_with_its_correction_stays_away(engine: Everfold, clock: FakeClock) -> None:
     """A statement that is retracted together with its correction does not hold again."""
     session = await engine.session(user="ada", limit=LIMIT)

@@ -190,11 +190,7 @@ async def _plan_memory(
         for revisions in await store.list_histories(record.user_id, quoting)
         if await _is_unsupported(store, revisions, gone)
     ]
-    superseded = [
-        revisions
-        for revisions in await load_superseded(store, unsaid)
-        if not await _is_unsupported(store, revisions, gone)
-    ]
+    unsaid, superseded = await _follow(store, unsaid, gone)
     items = plan_unsaid([revisions[-1] for revisions in unsaid], superseded, now=now, written_by="user")
     if not items:
         return None
@@ -208,6 +204,20 @@ async def _plan_memory(
         counts=(("items", len(items)),),
     )
     return MemoryChange(user_id=record.user_id, agent_id=record.agent_id, expected=version, items=items, audit=(entry,))
+
+
+async def _follow(
+    store: Store, unsaid: Sequence[list[Item]], gone: set[tuple[SessionId, int]]
+) -> tuple[list[list[Item]], list[list[Item]]]:
+    """These items, with those behind them that were retracted before; and the others that all these superseded."""
+    every, superseded = {revisions[-1].id: revisions for revisions in unsaid}, []
+    new: Sequence[list[Item]] = unsaid
+    while new:
+        found = [revisions for revisions in await load_superseded(store, new) if revisions[-1].id not in every]
+        new = [revisions for revisions in found if await _is_unsupported(store, revisions, gone)]
+        every |= {revisions[-1].id: revisions for revisions in new}
+        superseded += [revisions for revisions in found if revisions not in new]
+    return list(every.values()), superseded
 
 
 async def _is_unsupported(store: Store, revisions: Sequence[Item], gone: set[tuple[SessionId, int]]) -> bool:
