@@ -101,6 +101,20 @@ async def test_an_item_with_other_evidence_keeps_the_rest(engine: Everfold) -> N
     assert await find_items(engine, "tea") == []
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_what_was_forgotten_before_is_not_counted_again(engine: Everfold, *, is_whole: bool) -> None:
+    """An erase of the message, or session, of an item that was forgotten before names and counts no item."""
+    session = await engine.session(user="ada")
+    (seq,) = await say(session, "My phone number is 555 1234.")
+    memory = await engine.memory(user="ada")
+    (item,) = await memory.items()
+    await memory.forget(item.id)
+    before = await memory.audit()
+    erased = await (engine.erase_session(session.id) if is_whole else session.erase(seq))
+    assert (erased.items, erased.kept, erased.superseded) == ((), (), ())
+    assert await memory.audit() == before
+
+
 async def test_erasing_a_correction_revives_nothing_silently(engine: Everfold, clock: FakeClock) -> None:
     """What an erased correction had superseded stays superseded, is named in the report, and undo brings it back."""
     session = await engine.session(user="ada")

@@ -91,6 +91,7 @@ class Forgotten:
 
     Attributes:
         items: New revisions, in place of every older one.
+        again: Those of them that were erased before already; they lose the places of their quotes.
         topics: The same for topics.
         dreams: Dreams without what they held of it.
         superseded: Items that stay superseded by something that is erased.
@@ -99,6 +100,7 @@ class Forgotten:
     """
 
     items: tuple[Item, ...] = ()
+    again: frozenset[ItemId] = frozenset()
     topics: tuple[Topic, ...] = ()
     dreams: tuple[Dream, ...] = ()
     superseded: tuple[ItemId, ...] = ()
@@ -106,9 +108,19 @@ class Forgotten:
     gone_files: tuple[FilePlace, ...] = ()
 
     @property
+    def erased(self) -> tuple[ItemId, ...]:
+        """The items that nothing says any more, without those that were erased before."""
+        return tuple(item.id for item in self.items if item.status == "erased" and item.id not in self.again)
+
+    @property
+    def kept(self) -> tuple[ItemId, ...]:
+        """The items that lost quotes and stay."""
+        return tuple(item.id for item in self.items if item.status != "erased")
+
+    @property
     def is_empty(self) -> bool:
         """Whether memory has nothing of what is erased."""
-        return not (self.items or self.topics or self.dreams or self.files or self.gone_files)
+        return not (self.erased or self.kept or self.topics or self.dreams or self.files or self.gone_files)
 
 
 def read_gone_words(texts: Iterable[str]) -> frozenset[str]:

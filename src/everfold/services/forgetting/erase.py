@@ -100,8 +100,8 @@ def _report(erasure: Erasure, forgotten: Forgotten, *, is_pending: bool) -> Eras
     return Erased(
         seq=erasure.seq,
         sessions=tuple(session_id for session_id, _ in erasure.states),
-        items=tuple(item.id for item in forgotten.items if item.status == "erased"),
-        kept=tuple(item.id for item in forgotten.items if item.status != "erased"),
+        items=forgotten.erased,
+        kept=forgotten.kept,
         topics=tuple(topic.id for topic in forgotten.topics),
         digests=tuple(digest.id for digest in erasure.digests),
         superseded=forgotten.superseded,

@@ -258,7 +258,12 @@ async def _plan(
     now: datetime,
 ) -> Forgotten:
     """What becomes of memory with these new revisions of items, each of which follows a history."""
-    lost = [rows for item, rows in zip(items, histories, strict=True) if item.status == "erased"]
+    again = {revisions[-1].id for revisions in histories if revisions[-1].status == "erased"}
+    lost = [
+        revisions
+        for item, revisions in zip(items, histories, strict=True)
+        if item.status == "erased" and item.id not in again
+    ]
     past = Past(
         topics=tuple(map(tuple, await store.list_topic_histories(user_id))),
         dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
@@ -267,7 +272,8 @@ async def _plan(
     )
     wanted = past.list_wanted((item.id for item in items), gone.words)  # a topic may be imported without its items
     sources = {item.id: item for item in await store.read_items(user_id, None, list(wanted))}
-    return plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
+    forgotten = plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
+    return replace(forgotten, again=frozenset(again))
 
 
 def _write(
@@ -307,7 +313,7 @@ def _enter(
         action="erase",
         about=tuple(about),
         counts=(
-            ("items", len(forgotten.items)),
+            ("items", len(forgotten.erased) + len(forgotten.kept)),
             ("topics", len(forgotten.topics)),
             *([("files", files_count)] if files_count else []),
         ),

@@ -140,12 +140,11 @@ async def erase_session(
         tell_memory(stream, erasure.change)
         for session_id in sessions:
             tell_erased_session(stream, session_id, record.user_id, record.agent_id)
-        items = erasure.change.items
         return ErasedSession(
             sessions=sessions,
             counts=counts,
-            items=tuple(item.id for item in items if item.status == "erased"),
-            kept=tuple(item.id for item in items if item.status != "erased"),
+            items=erasure.forgotten.erased,
+            kept=erasure.forgotten.kept,
             topics=tuple(topic.id for topic in erasure.change.topics),
             superseded=erasure.forgotten.superseded,
             is_pending=await store.is_erasing(),
