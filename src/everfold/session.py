@@ -466,6 +466,7 @@ class Session:
             self._store,
             self._live,
             count,
+            policy=self._memories.policy_of(self.record.agent_id),
             cancel=self._background.worker.compactor(self._live).committer.cancel,
             clock=self._clock,
             stream=self._stream,

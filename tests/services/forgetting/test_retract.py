@@ -222,6 +222,25 @@ async def test_what_was_undone_stays_away(engine: Everfold, clock: FakeClock, *,
     assert (await sessions[1].erase(1)).superseded == ((first,) if is_redone else ())
 
 
+async def test_what_holds_again_keeps_within_the_budget(url: str, clock: FakeClock) -> None:
+    """What holds again is shown where its budget has the room, else what was seen longest ago moves to the archive."""
+    settings = {"memory": {"system": "structured", "user_char_limit": 170}}
+    async with everfold.open(url, clock=clock, ids=CountingIds(), settings=settings) as engine:
+        session = await engine.session(user="ada", limit=LIMIT)
+        memory = await engine.memory(user="ada", agent=session.record.agent_id)
+        await session.append(user(f"My email address is {'ada.' * 15}lovelace@example.org."))
+        clock.advance(timedelta(hours=1))
+        await session.append(user("Actually, my email address is ada@example.org."))
+        await memory.add("I like tea with a lot of milk and no sugar at all, thanks a lot.")
+        done = await session.retract()
+        budget, _ = await memory.budgets()
+        assert budget.used_chars <= budget.limit_chars
+        items = {item.id: item.shelf for item in await memory.items()}
+        assert len(items) == 2
+        assert sorted(items.values()) == ["archive", "block"]
+        assert done.restored == tuple(item_id for item_id, shelf in items.items() if shelf == "archive")
+
+
 async def test_a_retracted_chain_leaves_its_beginning(engine: Everfold, clock: FakeClock) -> None:
     """Of corrections of corrections that are retracted together, what was said before them holds, and none of them."""
     session = await engine.session(user="ada", limit=LIMIT)

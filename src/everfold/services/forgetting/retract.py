@@ -12,13 +12,15 @@ from everfold.core.extraction.answers import is_said_by
 from everfold.core.log.messages import Note
 from everfold.core.log.retracting import Retraction, plan_retraction
 from everfold.core.memory.items import Evidence, Item, ItemId, is_entered
+from everfold.core.memory.policy import MemoryPolicy
 from everfold.core.memory.records import AuditEntry, MemoryChange
+from everfold.core.merging.decisions import Author, fit_block
 from everfold.core.merging.edits import plan_unsaid
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
-from everfold.services.memory.look_up import load_superseded
+from everfold.services.memory.look_up import list_block_items, load_superseded
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -53,6 +55,7 @@ async def retract_messages(
     live: LiveSession,
     count: int,
     *,
+    policy: MemoryPolicy,
     cancel: Callable[[str], Awaitable[object]],
     clock: Clock,
     stream: Stream,
@@ -73,7 +76,7 @@ async def retract_messages(
         await _require_free(store, live, seqs[0])
         try:
             await _cancel_begun(store, live, seqs[0], cancel)
-            retraction = await _plan(store, live, seqs, now=clock.now(), actor=actor)
+            retraction = await _plan(store, live, seqs, policy, now=clock.now(), actor=actor)
             await store.retract_messages(retraction)
         except ConflictError:
             return None
@@ -81,7 +84,8 @@ async def retract_messages(
             tell_memory(stream, change)
         tell_session(stream, live.record.id, "messages")
         await live.reload(store)
-        items = [item for change in retraction.memory for item in change.items]
+        about = {item_id for change in retraction.memory for entry in change.audit for item_id in entry.about}
+        items = [item for change in retraction.memory for item in change.items if item.id in about]
         return Retracted(
             seqs=tuple(seqs),
             items=tuple(item.id for item in items if item.status == "expired"),
@@ -146,7 +150,9 @@ async def _cancel_begun(
             return
 
 
-async def _plan(store: Store, live: LiveSession, seqs: Sequence[int], *, now: datetime, actor: str) -> Retraction:
+async def _plan(
+    store: Store, live: LiveSession, seqs: Sequence[int], policy: MemoryPolicy, *, now: datetime, actor: str
+) -> Retraction:
     state, session_id, first_seq = live.state, live.record.id, seqs[0]
     notes = await _look_back(store, session_id, first_seq - 1)
     begun = await store.read_notes(session_id, [notes[-1].turn_seq]) if notes and notes[-1].turn_seq else []
@@ -162,7 +168,7 @@ async def _plan(store: Store, live: LiveSession, seqs: Sequence[int], *, now: da
         turn_tokens=sum(note.tokens for note in begun if not note.is_erased),
         fixed_tokens=fixed_tokens,
     )
-    change = await _plan_memory(store, live, seqs, now=now, actor=actor)
+    change = await _plan_memory(store, live, seqs, policy, now=now, actor=actor)
     return retraction if change is None else replace(retraction, memory=(change,))
 
 
@@ -178,9 +184,12 @@ async def _look_back(store: Store, session_id: SessionId, last_seq: int) -> list
 
 
 async def _plan_memory(
-    store: Store, live: LiveSession, seqs: Sequence[int], *, now: datetime, actor: str
+    store: Store, live: LiveSession, seqs: Sequence[int], policy: MemoryPolicy, *, now: datetime, actor: str
 ) -> MemoryChange | None:
-    """The items that only these messages support, expired, and what holds again in their place; None for none."""
+    """The items that only these messages support, expired, and what holds again in their place; None for none.
+
+    What is shown stays within its budget.
+    """
     record = live.record
     version = await store.read_memory_version(record.user_id)
     quoting = [item.id for item in await store.find_quoting(record.id, seqs) if item.status in _SAYING]
@@ -203,7 +212,15 @@ async def _plan_memory(
         about=tuple(item.id for item in items),
         counts=(("items", len(items)),),
     )
-    return MemoryChange(user_id=record.user_id, agent_id=record.agent_id, expected=version, items=items, audit=(entry,))
+    author = Author(user_id=record.user_id, agent_id=record.agent_id, written_by="user", now=now)
+    block = await list_block_items(store, record.user_id, record.agent_id)
+    return MemoryChange(
+        user_id=record.user_id,
+        agent_id=record.agent_id,
+        expected=version,
+        items=fit_block(items, block, policy=policy, author=author),
+        audit=(entry,),
+    )
 
 
 async def _follow(
