@@ -1,10 +1,10 @@
 """The actions of another client appear on an open page without a reload."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import APIResponse, Browser, Locator, Page, Route, expect
 from tests.browser.conftest import Dashboard
 
 from everfold.server.runtime import Runtime
@@ -61,6 +61,15 @@ def post(dashboard: Dashboard, page: Page, path: str, body: object) -> None:
 def expect_soon(place: Locator, text: str) -> None:
     """Expect a text to appear without much waiting."""
     expect(place).to_contain_text(text, timeout=SOON_MS)
+
+
+def wait_for(page: Page, found: Sized, count: int) -> None:
+    """Let the page work until so many requests were caught."""
+    for _ in range(SOON_MS // 50):
+        if len(found) >= count:
+            return
+        page.wait_for_timeout(50)
+    assert len(found) >= count
 
 
 def test_a_log_grows_as_it_is_said(page: Page, dashboard: Dashboard) -> None:
@@ -129,6 +138,35 @@ def test_a_session_that_goes_leaves_open_pages(page: Page, dashboard: Dashboard,
     expect(page.get_by_text(words[0])).to_have_count(0, timeout=SOON_MS)
 
 
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_the_newest_of_two_lists_counts(page: Page, dashboard: Dashboard, *, is_newest_first: bool) -> None:
+    """Of two sessions that are erased shortly after each other none stays in a list, in whatever order the answers come."""
+    words = [f"The mast {uuid4()}." for _ in range(2)]
+    held = list[tuple[Route, APIResponse]]()
+
+    async def say(runtime: Runtime) -> list[str]:
+        sessions = [await runtime.engine.session(beside=True, agent="plain") for _ in words]
+        for session, text in zip(sessions, words, strict=True):
+            await session.append({"role": "user", "content": text})
+        return [session.id for session in sessions]
+
+    session_ids = dashboard.run(say)
+    go(page, "#sessions")
+    rows = page.get_by_role("listbox", name="Sessions")
+    expect_soon(rows, words[0])
+    expect_soon(rows, words[1])
+    page.wait_for_timeout(2_000)  # what was appended is followed too
+    page.route("**/api/sessions?*", lambda route: held.append((route, route.fetch())))
+    for count, session_id in enumerate(session_ids, 1):
+        dashboard.run(lambda runtime, erased=session_id: runtime.engine.erase_session(erased))
+        wait_for(page, held, count)
+    for route, answer in reversed(held) if is_newest_first else held:
+        route.fulfill(response=answer)
+        page.wait_for_timeout(500)
+    for text in words:
+        expect(rows).not_to_contain_text(text, timeout=1_000)
+
+
 def test_a_session_that_goes_leaves_an_open_chat(page: Page, dashboard: Dashboard) -> None:
     """An open chat follows what another client erases, of what it loaded before too, and begins anew where its session goes."""
     user_id = dashboard.run(make_user)
@@ -158,18 +196,21 @@ def test_a_session_that_goes_leaves_an_open_chat(page: Page, dashboard: Dashboar
     expect(chat).not_to_contain_text("Berth 40 is free.")
 
 
-def test_a_title_shows_in_an_open_list(page: Page, dashboard: Dashboard) -> None:
-    """A session that another client renames has its new title in an open list."""
-    session_id, title = dashboard.run(begin), f"Berth {uuid4()}"
-    go(page, "#sessions")
-    expect(page.get_by_role("listbox", name="Sessions")).to_contain_text("Good day.")
+@pytest.mark.parametrize(
+    ("place", "shown"), [("sessions", "Sessions"), ("sessions?q=schooner", "Sessions with this title")]
+)
+def test_a_title_shows_in_an_open_list(page: Page, dashboard: Dashboard, place: str, shown: str) -> None:
+    """A session that another client renames has its new title in an open list, and in an open search for it."""
+    session_id, title = dashboard.run(begin), f"Schooner {uuid4()}"
+    go(page, f"#{place}")
+    page.wait_for_timeout(1_500)
     rename = {"title": title}
     assert page.context.request.patch(
         f"{dashboard.url}api/sessions/{session_id}",
         data=rename,
         headers={"Authorization": f"Bearer {dashboard.secret}"},
     ).ok
-    expect_soon(page.get_by_role("listbox", name="Sessions"), title)
+    expect_soon(page.get_by_label(shown, exact=True), title)
 
 
 def test_strips_and_window_grow_with_the_log(page: Page, dashboard: Dashboard) -> None:

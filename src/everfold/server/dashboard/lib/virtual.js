@@ -33,7 +33,7 @@ export function VirtualList(props) {
   const [problem, setProblem] = useState(null);
   const latest = useRef({});
   latest.current.props = props;
-  const fresh = () => ({ items: [], pages: new Map(), asks: new Map(), cursor: null, isDone: false, isLoading: false, has: false, turn: (rows.current?.turn || 0) + 1 });
+  const fresh = () => ({ items: [], pages: new Map(), asks: new Map(), cursor: null, isDone: false, isLoading: false, has: false, turn: (latest.current.turn = (latest.current.turn || 0) + 1) });
   if (!rows.current) rows.current = fresh();
   const store = rows.current;
 
@@ -92,13 +92,13 @@ export function VirtualList(props) {
         const page = await latest.current.props.loadPage(next.cursor, {});
         Object.assign(next, { items: [...next.items, ...page.items], cursor: page.nextCursor, isDone: !page.nextCursor, has: true });
       } while (!next.isDone && next.items.length < wantedCount);
-      if (next.turn !== rows.current.turn + 1) return;
+      if (next.turn < rows.current.turn) return; // what is shown was asked for later
       rows.current = next;
       setProblem(null);
       redraw(n => n + 1);
       latest.current.props.onCount?.(next.items.length, next.isDone);
     } catch (error) {
-      setProblem(error);
+      if (next.turn > rows.current.turn) setProblem(error);
     }
   }
   latest.current.reload = reload;
