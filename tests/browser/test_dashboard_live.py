@@ -138,6 +138,120 @@ def test_a_session_that_goes_leaves_open_pages(page: Page, dashboard: Dashboard,
     expect(page.get_by_text(words[0])).to_have_count(0, timeout=SOON_MS)
 
 
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("sessions?q=anchor&user={user}", "Messages found"),
+        ("sessions?q=anchor", "Messages found"),
+        ("sessions/{session}/log", "Messages found"),
+        ("sessions/{session}/recall?q=anchor", "Recall"),
+    ],
+)
+def test_an_open_search_asks_nothing_of_what_it_does_not_show(
+    page: Page, dashboard: Dashboard, place: str, shown: str
+) -> None:
+    """No other session that changes, and no other settings or title of a session that is shown, repeats an open search."""
+    user_id, other = dashboard.run(make_user), dashboard.run(begin)
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        await session.append({"role": "user", "content": "The anchor is old."})
+        return session.id
+
+    async def change(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=other)).retract()
+        for session_id in (session, other):
+            changed = await runtime.engine.session(id=session_id, system="You mind a harbour.")
+            await changed.integration.set_title("Harbour")
+        await runtime.engine.erase_session(other)
+
+    session = dashboard.run(say)
+    go(page, "#" + place.format(user=user_id, session=session))
+    if place.endswith("log"):
+        page.get_by_label("Search this session").fill("anchor")
+    expect(page.get_by_label(shown, exact=True)).to_be_visible()
+    page.wait_for_timeout(1_000)
+    asked = list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    dashboard.run(change)
+    page.wait_for_timeout(2_500)
+    assert [url for url in asked if "q=anchor" in url] == []
+
+
+def test_a_search_that_takes_long_is_not_given_up(page: Page, dashboard: Dashboard) -> None:
+    """A retraction during a search does not begin the search again before it has ended, and is followed then."""
+    user_id, word = dashboard.run(make_user), f"keel{uuid4().hex[:8]}"
+    held = list[Route]()
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        await session.append([{"role": "user", "content": f"{word} {part}."} for part in ("one", "two")])
+        return session.id
+
+    async def retract(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=session_id)).retract()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    session_id = dashboard.run(say)
+    page.route("**/api/search?*", hold)
+    go(page, f"#sessions?q={word}&user={user_id}")
+    wait_for(page, held, 1)
+    before = held[0].fetch()
+    dashboard.run(retract)
+    page.wait_for_timeout(1_500)
+    assert len(held) == 1
+    held[0].fulfill(response=before)
+    hits = page.get_by_label("Messages found", exact=True)
+    expect_soon(hits, f"{word} two.")
+    wait_for(page, held, 2)
+    held[1].continue_()
+    expect(hits).not_to_contain_text(f"{word} two.", timeout=SOON_MS)
+    expect(hits).to_contain_text(f"{word} one.")
+
+
+def test_a_search_over_all_users_keeps_its_place(page: Page, dashboard: Dashboard) -> None:
+    """Hits that were searched further stay as other sessions change, and while those of an erased session are replaced."""
+    shown, other = dashboard.run(begin), dashboard.run(begin)
+    hit = {"role": "user", "said_at": "2026-01-01T00:00:00Z", "excerpt": "The rope.", "user_name": "Guest"}
+    asked = list[Route]()
+
+    def answer(route: Route) -> None:
+        asked.append(route)
+        if len(asked) == 1:
+            hits = [{**hit, "session_id": "elsewhere", "seq": seq} for seq in range(1, 101)]
+            route.fulfill(json={"messages": hits, "users_count": 500, "next_cursor": "more"})
+        elif len(asked) == 2:
+            hits = [{**hit, "session_id": shown, "seq": 1}]
+            route.fulfill(json={"messages": hits, "users_count": 5, "next_cursor": None})
+
+    async def rename(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=other)).integration.set_title("Harbour")
+        await runtime.engine.erase_session(other)
+
+    async def erase(runtime: Runtime) -> None:
+        await runtime.engine.erase_session(shown)
+
+    page.route("**/api/search/messages*", answer)
+    go(page, "#sessions?q=rope")
+    hits = page.get_by_role("list", name="Messages found").get_by_role("listitem")
+    expect(hits).to_have_count(100)
+    page.get_by_role("button", name="Search more users").click()
+    expect(hits).to_have_count(101)
+    dashboard.run(rename)
+    page.wait_for_timeout(1_500)
+    assert len(asked) == 2
+    dashboard.run(erase)
+    wait_for(page, asked, 3)
+    expect(hits).to_have_count(101)
+    assert "cursor=" not in asked[2].request.url
+    asked[2].fulfill(
+        json={"messages": [{**hit, "session_id": "left", "seq": 1}], "users_count": 505, "next_cursor": None}
+    )
+    expect(hits).to_have_count(1, timeout=SOON_MS)
+
+
 @pytest.mark.parametrize("is_newest_first", [False, True])
 def test_the_newest_of_two_lists_counts(page: Page, dashboard: Dashboard, *, is_newest_first: bool) -> None:
     """Of two sessions that are erased shortly after each other none stays in a list, in whatever order the answers come."""

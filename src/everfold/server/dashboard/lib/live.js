@@ -6,6 +6,10 @@ import { connection, makeSignal, streamGet } from "./api.js";
 const RETRY_MS = [300, 1000, 2000, 4000], LOOK_MS = 15_000;
 /** Changes after which a page may show what a session no longer holds: words, or a title. */
 export const WITHDRAWN = ["message_erased", "session_changed", "session_erased"];
+/** Whether such a change took words out of a session; another title takes none. */
+export const isWithdrawal = ({ kind, part }) => kind !== "session_changed" || part === "messages";
+/** Whether it changed what a list shows of a session: all but its settings. */
+export const isListed = ({ part }) => part !== "settings";
 /** All changes, sent beside the engine's own events. */
 export const CHANGES = ["messages_appended", ...WITHDRAWN, "memory_changed"];
 const happened = makeSignal(), changed = makeSignal();
@@ -73,6 +77,18 @@ export function useEngineEvents(kinds, listener, { filter = null, waitMs = 400 }
     });
     return () => (clearTimeout(timer), stop());
   }, [JSON.stringify(kinds), waitMs]);
+}
+
+/** In a page: load again after a change that concerns what was loaded: `isShown(event)`. A change during a load is compared
+ *  with its result, so no load is given up for another. */
+export function useWithdrawals(isShown, { isLoading, reload }) {
+  const [heard, setHeard] = useState([]);
+  useLayoutEffect(() => onEngineEvent(WITHDRAWN, one => isListed(one) && setHeard(old => [...old, one])), []);
+  useEffect(() => {
+    if (isLoading || !heard.length) return;
+    setHeard(old => old.slice(heard.length));
+    if (heard.some(one => one.kind === "lost" || isShown(one))) reload();
+  }, [isLoading, heard]);
 }
 
 /** In a page: call `look` at intervals while the event stream is down. */

@@ -3,7 +3,7 @@
 import { get } from "../lib/api.js";
 import { DayChart, fillDays } from "../lib/chart.js";
 import { compact, number, percent, plural, secs, usd, words } from "../lib/format.js";
-import { useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
+import { isListed, useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
 import { hrefTo, html, Loaded, Time, useLoad, useWho } from "../lib/ui.js";
 import { FirstSteps } from "./first_steps.js";
 import { SessionLines } from "./session_lines.js";
@@ -14,7 +14,7 @@ const NEWS = ["messages_appended", ...WITHDRAWN, "session_switched", "compaction
 export default function Home() {
   const { api_key: key } = useWho(), isAdmin = key.scope === "admin";
   const load = useLoad(({ signal }) => isAdmin ? get("/api/home", null, { signal }) : get("/api/sessions", { limit: MOST_SESSIONS, previews: true }, { signal }), []);
-  useEngineEvents(NEWS, load.reload, { waitMs: 2500 });
+  useEngineEvents(NEWS, load.reload, { filter: isListed, waitMs: 2500 });
   useLooks(load.reload);
   return html`<div class="page stack home">
     <h1>Home</h1>

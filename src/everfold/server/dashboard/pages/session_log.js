@@ -2,7 +2,7 @@
 import { useMemo, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number } from "../lib/format.js";
-import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
+import { isWithdrawal, useWithdrawals } from "../lib/live.js";
 import { Empty, Failure, html, Line, Loading, Search, Time, useDebounced, useLoad } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { FateChip, fateName } from "./fates.js";
@@ -79,7 +79,7 @@ function GoTo({ count, onJump }) {
 function Found({ sessionId, question, onJump }) {
   const late = useDebounced(question, 250);
   const found = useLoad(({ signal }) => get(pathOf`/api/sessions/${sessionId}/search`, { q: late, limit: MOST_HITS }, { signal }), [late, sessionId]);
-  useEngineEvents(WITHDRAWN, found.reload);
+  useWithdrawals((one) => isWithdrawal(one) && one.session_id === sessionId, found);
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   if (!found.data) return html`<div class="card-pad"><${Loading} /></div>`;
   const hits = found.data.messages;

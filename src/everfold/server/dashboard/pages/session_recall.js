@@ -2,7 +2,7 @@
 import { useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get, pathOf } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
+import { isWithdrawal, useWithdrawals } from "../lib/live.js";
 import { Empty, goTo, hrefTo, html, Line, Loaded, Table, Tag, Time, useLoad } from "../lib/ui.js";
 
 const STATES = {
@@ -36,7 +36,8 @@ export function RecallTab({ sessionId, question }) {
 
 function Explained({ sessionId, question }) {
   const load = useLoad(({ signal }) => get(pathOf`/api/sessions/${sessionId}/recall`, { q: question }, { signal }), [sessionId, question]);
-  useEngineEvents(WITHDRAWN, load.reload);
+  const sessions = [sessionId, ...(load.data?.reasons || []).map((one) => one.session_id)]; // it recalls from others of the user too
+  useWithdrawals((one) => isWithdrawal(one) && sessions.includes(one.session_id), load);
   return html`<${Loaded} load=${load}>${({ state, reasons }) => html`
     ${STATES[state] && html`<p class="notice" role="status">${STATES[state]}</p>`}
     ${reasons.length === 0

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { get } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useEngineEvents, WITHDRAWN } from "../lib/live.js";
+import { isListed, isWithdrawal, useEngineEvents, useWithdrawals, WITHDRAWN } from "../lib/live.js";
 import { Busy, Empty, Failure, goTo, hrefTo, html, Line, Loaded, Loading, Search, Spinner, Time, useAction, useDebounced, useLoad, useWho } from "../lib/ui.js";
 import { VirtualList } from "../lib/virtual.js";
 import { FirstSteps, ImportButton } from "./first_steps.js";
@@ -17,6 +17,7 @@ const MOST_HITS = 100;
 const MOST_TITLED = 10;
 const MOST_TITLE_CHARS = 200;
 const ROLES = ["user", "assistant", "tool", "system"];
+const UNASKED = { hits: [], users: 0, cursor: undefined };
 
 export default function Sessions({ path, params }) {
   const [id, tab] = path;
@@ -35,7 +36,7 @@ function SessionList({ params }) {
   const [version, setVersion] = useState(0), [counted, setCounted] = useState(null);
   const look = () => setVersion((old) => old + 1);
   useEngineEvents(["messages_appended", "session_switched", "compaction_committed", "late_digest_committed"], look, { waitMs: 1500 });
-  useEngineEvents(WITHDRAWN, look);
+  useEngineEvents(WITHDRAWN, look, { filter: isListed });
   const turn = (change) => goTo(hrefTo("sessions", { user, agent, order: order === "newest" ? "" : order, ...range, q: params.q || "", ...change }), { replace: true });
   const loadPage = async (cursor, { signal }) => {
     const page = await get("/api/sessions", { user, agent, order, ...readRange(range), limit: PAGE, cursor, previews: true }, { signal });
@@ -89,8 +90,8 @@ function Folded({ session }) {
 /** The sessions whose own title holds the question, above the messages; nothing where there is none. */
 function Titled({ question, user, agent }) {
   const found = useLoad(({ signal }) => get("/api/sessions", { title: question.slice(0, MOST_TITLE_CHARS), user, agent, limit: MOST_TITLED + 1, previews: true }, { signal }), [question, user, agent]);
-  useEngineEvents(WITHDRAWN, found.reload);
   const sessions = found.data?.sessions || [];
+  useWithdrawals((one) => one.part === "title" || sessions.some(({ id }) => id === one.session_id), found);
   if (found.problem) return html`<${Failure} problem=${found.problem} retry=${found.reload} />`;
   return sessions.length > 0 && html`<p class="soft small count-line" role="status">${sessions.length > MOST_TITLED ? `The newest ${MOST_TITLED} sessions with this title` : `${plural(sessions.length, "session")} with this title`}</p>
     <section class="card" aria-label="Sessions with this title"><${SessionLines} sessions=${sessions.slice(0, MOST_TITLED)} /></section>`;
@@ -100,42 +101,54 @@ function Titled({ question, user, agent }) {
 function Hits({ question, user, agent, only: chosen }) {
   const only = { role: chosen.role || undefined, ...readRange(chosen) };
   const { api_key: key } = useWho(), isAll = !user && key.scope === "admin";
-  const [withdrawn, setWithdrawn] = useState(0);
-  useEngineEvents(WITHDRAWN, () => setWithdrawn((old) => old + 1));
   if (!user && key.scope.startsWith("agent:")) return html`<div class="card"><${Empty} title="Choose a user" hint="This API key can search the messages of one user at a time." /></div>`;
-  return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only, withdrawn])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
+  return isAll ? html`<${HitsOfAll} key=${JSON.stringify([question, agent, only])} question=${question} agent=${agent} only=${only} />` : html`<${HitsOfUser} question=${question} user=${user} agent=${agent} only=${only} />`;
 }
 
 function HitsOfUser({ question, user, agent, only }) {
   const found = useLoad(({ signal }) => get("/api/search", { q: question, user, agent, in: "messages", limit: MOST_HITS, ...only }, { signal }), [question, user, agent, only]);
-  useEngineEvents(WITHDRAWN, found.reload);
+  useWithdrawals((one) => isOfHits(one, found.data?.messages), found);
   return html`<${Loaded} load=${found}>${({ messages }) => html`<${HitList} hits=${messages} said=${messages.length === MOST_HITS ? `The ${MOST_HITS} best messages` : plural(messages.length, "message")} hint="No message matches. Search compares words, and also meaning when an embedder is configured." />`}<//>`;
 }
 
+/** Whether a change took words out of a session with hits. */
+const isOfHits = (one, hits = []) => isWithdrawal(one) && hits.some((hit) => hit.session_id === one.session_id);
+
 /** Messages of all users that hold every word: looks through them by itself until the page is full or it is stopped. */
 function HitsOfAll({ question, agent, only }) {
-  const [found, setFound] = useState({ hits: [], users: 0, cursor: undefined });
+  const [found, setFound] = useState(UNASKED);
   const stop = useRef();
+  const goOn = async ({ hits, users, cursor }, limit, signal) => {
+    const page = await getUnlessStopped("/api/search/messages", { q: question, agent, limit, ...only, cursor }, signal);
+    return page && { hits: [...hits, ...page.messages], users: users + page.users_count, cursor: page.next_cursor };
+  };
   const search = useAction(async () => {
-    const { signal } = (stop.current = new AbortController());
-    let { hits, users, cursor } = found;
-    const enough = hits.length + MOST_HITS;
+    const { signal } = (stop.current = new AbortController()), enough = found.hits.length + MOST_HITS;
+    let now = found;
     do {
-      const page = await getUnlessStopped("/api/search/messages", { q: question, agent, limit: enough - hits.length, ...only, cursor }, signal);
-      if (!page) return;
-      hits = [...hits, ...page.messages]; users += page.users_count; cursor = page.next_cursor;
-      setFound({ hits, users, cursor });
-    } while (cursor && hits.length < enough);
+      now = await goOn(now, enough - now.hits.length, signal);
+      if (!now) return;
+      setFound(now);
+    } while (now.cursor && now.hits.length < enough);
   });
+  const again = useAction(async () => { // as far as before; the old hits stay until then
+    const { signal } = (stop.current = new AbortController());
+    let now = UNASKED;
+    do now = await goOn(now, MOST_HITS, signal);
+    while (now?.cursor && (found.cursor === null || now.users < found.users));
+    if (now) setFound(now);
+  });
+  useWithdrawals((one) => isOfHits(one, found.hits), { isLoading: search.isBusy || again.isBusy, reload: again.run });
   useEffect(() => { search.run(); return () => stop.current?.abort(); }, []);
   const { hits, users, cursor } = found, isWhole = cursor === null;
+  if (again.problem) return html`<${Failure} problem=${again.problem} retry=${again.run} />`;
   if (cursor === undefined) return search.problem ? html`<${Failure} problem=${search.problem} retry=${search.run} />` : html`<${Loading} />`;
   const looked = isWhole ? (users === 1 ? "the only user" : `all ${number(users)} users`) : `the first ${plural(users, "user")}`;
   return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${looked}`} hint=${isWhole && "No message holds all of these words."} />
     <${Failure} problem=${search.problem} />
     ${!isWhole && html`<div class="more-row" aria-busy=${search.isBusy ? "true" : undefined}>${search.isBusy
       ? html`<${Spinner} /> <button type="button" onClick=${() => stop.current.abort()}>Stop</button>`
-      : html`<button type="button" onClick=${search.run}>Search more users</button>`}</div>`}`;
+      : html`<button type="button" disabled=${again.isBusy} onClick=${search.run}>Search more users</button>`}</div>`}`;
 }
 
 /** What a path gives, or null once it was stopped. */
