@@ -310,6 +310,29 @@ def test_a_session_that_goes_leaves_an_open_chat(page: Page, dashboard: Dashboar
     expect(chat).not_to_contain_text("Berth 40 is free.")
 
 
+def test_a_title_leaves_an_open_chat_as_it_is(page: Page, dashboard: Dashboard) -> None:
+    """Another title and other settings of its session fold up nothing that an open chat has loaded."""
+    user_id = dashboard.run(make_user)
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        await session.append([{"role": "user", "content": f"Berth {number} is free."} for number in range(1, 81)])
+        return session.id
+
+    async def change(runtime: Runtime) -> None:
+        changed = await runtime.engine.session(id=session_id, system="You mind a harbour.")
+        await changed.integration.set_title("Harbour")
+
+    session_id = dashboard.run(say)
+    go(page, f"#chat/plain?user={user_id}")
+    chat = page.get_by_role("log", name="Conversation")
+    chat.get_by_role("button", name="Show earlier messages").click()
+    expect(chat).to_contain_text("Berth 2 is free.")
+    dashboard.run(change)
+    page.wait_for_timeout(2_000)
+    expect(chat).to_contain_text("Berth 2 is free.", timeout=1_000)
+
+
 @pytest.mark.parametrize(
     ("place", "shown"), [("sessions", "Sessions"), ("sessions?q=schooner", "Sessions with this title")]
 )

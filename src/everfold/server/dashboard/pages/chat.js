@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { connection, get, pathOf, send } from "../lib/api.js";
 import { number, plural } from "../lib/format.js";
-import { useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
+import { isWithdrawal, useEngineEvents, useLooks, WITHDRAWN } from "../lib/live.js";
 import { Empty, Failure, goTo, hrefTo, html, Id, Loading, toast, useLoad, useWho } from "../lib/ui.js";
 import { Entry } from "./chat_entries.js";
 import { useTurn } from "./chat_turn.js";
@@ -67,7 +67,7 @@ function Talk({ agent, user, model, turnTo }) {
   };
   const forget = () => { turn.forget(); setWithdrawn((old) => old + 1); reload(); };
   useEngineEvents(["messages_appended", "session_switched"], look, { filter: (one) => [one.session_id, one.previous_id].includes(session?.id) });
-  useEngineEvents(WITHDRAWN, forget, { filter: (one) => one.session_id === session?.id });
+  useEngineEvents(WITHDRAWN, forget, { filter: (one) => isWithdrawal(one) && one.session_id === session?.id });
   useLooks(look);
   const begin = async () => {
     if (turn.isOn) return;
