@@ -211,6 +211,28 @@ def test_a_search_that_takes_long_is_not_given_up(page: Page, dashboard: Dashboa
     expect(hits).to_contain_text(f"{word} one.")
 
 
+def test_a_page_that_loads_long_is_not_given_up(page: Page, dashboard: Dashboard) -> None:
+    """Messages that are stored while a page loads do not begin its load again before it has ended, and are shown then."""
+    session_id, held = dashboard.run(begin), list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(f"**/api/sessions/{session_id}", hold)
+    go(page, f"#sessions/{session_id}/log")
+    wait_for(page, held, 1)
+    before = held[0].fetch()
+    for number in range(3, 5):
+        append(dashboard, session_id, f"Berth {number} is free.")
+        page.wait_for_timeout(1_000)
+    assert len(held) == 1
+    held[0].fulfill(response=before)
+    wait_for(page, held, 2)
+    expect_soon(page.locator(".session-head"), "2 messages")
+    held[1].continue_()
+    expect_soon(page.locator(".session-head"), "4 messages")
+
+
 def test_a_search_over_all_users_keeps_its_place(page: Page, dashboard: Dashboard) -> None:
     """Hits that were searched further stay as other sessions change, and while those of an erased session are replaced."""
     shown, other = dashboard.run(begin), dashboard.run(begin)

@@ -64,7 +64,7 @@ export function useLoad(fn, deps = []) {
   const key = JSON.stringify(deps);
   latest.current.fn = fn;
   latest.current.key = key;
-  const load = async isFresh => {
+  const ask = async isFresh => {
     const turn = ++latest.current.turn, { key } = latest.current; // a caller may hold the `reload` of an older picture
     latest.current.abort?.abort();
     const abort = (latest.current.abort = new AbortController());
@@ -78,6 +78,15 @@ export function useLoad(fn, deps = []) {
       setState(old => ({ data: problem.status === 0 ? old.data : null, problem, isLoading: false, key }));
     }
   };
+  const load = isFresh => {
+    const it = latest.current, going = ask(isFresh);
+    Object.assign(it, { going, next: null });
+    return going.finally(() => { if (it.going === going) it.going = null; });
+  };
+  const reload = () => { // during a load it runs after it: where changes come fast, a load that is given up for the next never ends
+    const it = latest.current, { going, turn } = it;
+    return going ? (it.next ??= going.then(() => turn === it.turn ? load(false) : undefined)) : load(false);
+  };
   useEffect(() => {
     load(true);
     return () => { latest.current.turn++; latest.current.abort?.abort(); };
@@ -88,7 +97,7 @@ export function useLoad(fn, deps = []) {
     data: isStale ? null : state.data,
     problem: isStale ? null : state.problem,
     isLoading: isStale || state.isLoading,
-    reload: () => load(false),
+    reload,
     setData: data => setState(old => ({ ...old, data: typeof data === "function" ? data(old.data) : data })),
   };
 }
