@@ -149,9 +149,8 @@ class JobQueue:
                         shutdown_graceful_timeout=drain_secs,
                     )
                 self._manager.is_registered = False
-                if (
-                    _count_cancellations() > before_count
-                ):  # met while the worker ended for an error, which it raised instead
+                # A worker that ends for an error raises that in place of the cancellation that it met.
+                if _count_cancellations() > before_count:
                     raise asyncio.CancelledError
                 await asyncio.sleep(heartbeat_secs)
         finally:
