@@ -113,6 +113,11 @@ class Item:
         """Whether a scan has held it back: in quarantine, or past its end since. Its user sees it, no model does."""
         return self.status == "quarantined" or bool(self.threats)
 
+    @property
+    def is_undone(self) -> bool:
+        """Superseded by what it had superseded itself: an undo has put it behind that."""
+        return self.status == "superseded" and self.supersedes is not None and self.supersedes == self.superseded_by
+
     def status_at(self, now: datetime) -> ItemStatus:
         """The status, where one that is active past its end has expired."""
         is_past = self.status == "active" and self.valid_to is not None and self.valid_to <= now

@@ -237,9 +237,8 @@ class Desk:
 
 
 def _was_taken_back(item: Item) -> bool:
-    """Whether an item was erased, ended by hand, or superseded by what it had superseded, as an undo does."""
-    is_undone = item.status == "superseded" and item.superseded_by is not None and item.superseded_by == item.supersedes
-    return is_undone or item.status in ("erased", "expired")
+    """Whether an item was erased, ended by hand, or undone."""
+    return item.is_undone or item.status in ("erased", "expired")
 
 
 def list_identities(candidates: Sequence[Candidate], agent_id: AgentId) -> list[str]:

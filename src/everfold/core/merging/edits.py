@@ -155,24 +155,6 @@ def plan_unsaid(
     )
 
 
-def is_undone(revisions: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether an undo put what an item is superseded by in its place: the item had superseded that one first.
-
-    Args:
-        revisions: Every revision of the item, oldest first.
-        other: The same of what it is superseded by.
-    """
-    lost_at = _find_superseding(other, revisions[-1].id)
-    undone_at = _find_superseding(revisions, other[-1].id)
-    if lost_at is None or undone_at is None:  # an erase leaves one revision
-        return revisions[-1].supersedes == other[-1].id
-    return lost_at < undone_at
-
-
-def _find_superseding(revisions: Sequence[Item], item_id: ItemId) -> datetime | None:
-    return next((item.changed_at for item in revisions if item.superseded_by == item_id), None)
-
-
 def _revise(item: Item, was: Item, *, now: datetime, written_by: Writer) -> Item:
     return replace(item, revision=was.revision + 1, changed_at=now, written_by=written_by)
 

@@ -30,7 +30,7 @@ from everfold.ports.memory import MemoryStore
 from everfold.ports.system import Clock
 from everfold.services.dreams.dream import list_threat_kinds
 from everfold.services.memory.list_items import list_agent_items
-from everfold.services.memory.look_up import load_superseded
+from everfold.services.memory.look_up import list_superseded
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import change_memory
@@ -78,7 +78,7 @@ async def plan_memory_erasure(
         quoting |= dict.fromkeys(item.id for item in await store.find_quoting(session_id, seqs))
     histories = await store.list_histories(user_id, list(quoting))
     items = [forget_quotes(revisions, gone, now=now) for revisions in histories]
-    forgotten = await _plan(store, user_id, items, histories, gone, now)
+    forgotten = await _plan(store, user_id, items, [rows[-1] for rows in histories], gone, now)
     return _write(forgotten, version, user_id, agent_id, now, actor, about)
 
 
@@ -130,7 +130,7 @@ class Forgetter:
             now = self.clock.now()
             item = plan_forget(last, now=now, written_by="erase")
             gone = Gone(words=read_gone_words(_list_said(revisions)))
-            forgotten = await _plan(self.store, user_id, [item], [revisions], gone, now)
+            forgotten = await _plan(self.store, user_id, [item], [last], gone, now)
             done = _write(forgotten, version, user_id, last.agent_id, now, actor, (item_id,))
             if await self._commit(done.change):
                 return item
@@ -253,27 +253,23 @@ async def _plan(
     store: MemoryStore,
     user_id: UserId,
     items: Sequence[Item],
-    histories: Sequence[Sequence[Item]],
+    before: Sequence[Item],
     gone: Gone,
     now: datetime,
 ) -> Forgotten:
-    """What becomes of memory with these new revisions of items, each of which follows a history."""
-    again = {revisions[-1].id for revisions in histories if revisions[-1].status == "erased"}
-    lost = [
-        revisions
-        for item, revisions in zip(items, histories, strict=True)
-        if item.status == "erased" and item.id not in again
-    ]
+    """What becomes of memory with these new revisions of items, in place of those before."""
+    again = frozenset(item.id for item in before if item.status == "erased")
+    lost = [was for item, was in zip(items, before, strict=True) if item.status == "erased" and item.id not in again]
     past = Past(
         topics=tuple(map(tuple, await store.list_topic_histories(user_id))),
         dreams=tuple(await store.list_dreams(user_id, None, limit_count=NO_END)),
         files=tuple(await store.read_files(user_id)),
-        superseded=tuple(rows[-1] for rows in await load_superseded(store, lost)),
+        superseded=tuple(await list_superseded(store, lost)),
     )
     wanted = past.list_wanted((item.id for item in items), gone.words)  # a topic may be imported without its items
     sources = {item.id: item for item in await store.read_items(user_id, None, list(wanted))}
     forgotten = plan_forgetting(items, gone, replace(past, sources=sources), now=now, scan=list_threat_kinds)
-    return replace(forgotten, again=frozenset(again))
+    return replace(forgotten, again=again)
 
 
 def _write(

@@ -20,7 +20,7 @@ from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
-from everfold.services.memory.look_up import list_block_items, load_superseded
+from everfold.services.memory.look_up import list_block_items, list_superseded
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -227,13 +227,16 @@ async def _follow(
     store: Store, unsaid: Sequence[list[Item]], gone: set[tuple[SessionId, int]]
 ) -> tuple[list[list[Item]], list[list[Item]]]:
     """These items, with those behind them that were retracted before; and the others that all these superseded."""
-    every, superseded = {revisions[-1].id: revisions for revisions in unsaid}, []
+    every = {revisions[-1].id: revisions for revisions in unsaid}
+    superseded: list[list[Item]] = []
     new: Sequence[list[Item]] = unsaid
     while new:
-        found = [revisions for revisions in await load_superseded(store, new) if revisions[-1].id not in every]
+        behind = await list_superseded(store, [revisions[-1] for revisions in new])
+        ids = [item.id for item in behind if item.id not in every]
+        found = await store.list_histories(new[0][-1].user_id, ids)
         new = [revisions for revisions in found if await _is_unsupported(store, revisions, gone)]
         every |= {revisions[-1].id: revisions for revisions in new}
-        superseded += [revisions for revisions in found if revisions not in new]
+        superseded += [revisions for revisions in found if revisions[-1].id not in every]
     return list(every.values()), superseded
 
 

@@ -8,7 +8,7 @@ from everfold.core.extraction.candidates import clean_candidate
 from everfold.core.memory.items import Candidate, Item, ItemId, ItemStatus
 from everfold.core.memory.records import MemoryVersion
 from everfold.core.merging.decisions import LIKE_COUNT, Known, list_identities
-from everfold.core.merging.edits import is_undone, is_visible, list_links
+from everfold.core.merging.edits import is_visible, list_links
 from everfold.core.primitives.ids import AgentId, UserId
 from everfold.core.text.searching import plan_query
 from everfold.errors import NotFoundError
@@ -81,18 +81,16 @@ async def load_linked(store: MemoryStore, revisions: Sequence[Item]) -> list[lis
     return await store.list_histories(last.user_id, sorted(linked))
 
 
-async def load_superseded(store: MemoryStore, histories: Sequence[Sequence[Item]]) -> list[list[Item]]:
-    """Every revision of each item that these superseded, but for what an undo put behind them.
+async def list_superseded(store: MemoryStore, items: Sequence[Item]) -> list[Item]:
+    """The items that these superseded, but for what an undo put behind them.
 
     Where one did, it reads every superseded item of the user.
     """
-    by = {revisions[-1].id: revisions for revisions in histories}
-    if not any(revisions[-1].supersedes for revisions in histories):
+    if not any(item.supersedes for item in items):
         return []
-    user_id = histories[0][-1].user_id
-    superseded = await list_all_items(store, user_id, None, "superseded")
-    found = await store.list_histories(user_id, [item.id for item in superseded if item.superseded_by in by])
-    return [rows for rows in found if (id_ := rows[-1].superseded_by) in by and not is_undone(rows, by[id_])]
+    ids = {item.id for item in items}
+    superseded = await list_all_items(store, items[0].user_id, None, "superseded")
+    return [item for item in superseded if item.superseded_by in ids and not item.is_undone]
 
 
 async def list_all_items(

@@ -6,7 +6,7 @@ import pytest
 from tests.support.candidates import NOW, Ledger, candidate
 
 from everfold.core.memory.items import Item, ItemId
-from everfold.core.merging.edits import is_undone, plan_edit, plan_forget, plan_undo, require_revision
+from everfold.core.merging.edits import plan_edit, plan_forget, plan_undo, require_revision
 from everfold.core.text.ends import find_end
 from everfold.errors import ConflictError, ForbiddenError, InvalidInputError
 from everfold.testing.kit.builders import minute
@@ -161,12 +161,17 @@ def test_undo_of_an_undo_supersedes_again() -> None:
     assert [(one.status, one.superseded_by) for one in back] == [("active", None), ("superseded", new[0].id)]
 
 
-def test_what_was_undone_is_told_after_an_erase_too() -> None:
-    """Where an erase has left one revision of an item, its own link says whether it had superseded the other first."""
-    older, newer = ItemId("itm_1"), ItemId("itm_2")
-    undone = replace(item(newer, status="superseded"), supersedes=older, superseded_by=older)
-    assert is_undone([undone], [item(older)])
-    assert not is_undone([replace(item(older, status="superseded"), superseded_by=newer)], [undone])
+def test_what_was_undone_is_told_by_its_own_link() -> None:
+    """A correction that was undone, from either side, says so itself, and one that was redone does not."""
+    old, new = _superseded()
+    for undone in (
+        plan_undo(new, [old], now=NOW, written_by="user"),
+        plan_undo(old, [new], now=NOW, written_by="user"),
+    ):
+        assert {one.id: one.is_undone for one in undone} == {old[-1].id: False, new[-1].id: True}
+    held = {one.id: one for one in undone}
+    olds, news = [*old, held[old[-1].id]], [*new, held[new[-1].id]]
+    assert not any(one.is_undone for one in plan_undo(news, [olds], now=minute(99), written_by="user"))
 
 
 def test_undo_looks_past_what_changes_no_meaning() -> None:
