@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Security = Literal["tls", "starttls", "none"]
 
-_FLAGS: Final = re.compile(rb"FLAGS \(([^)]*)\)", re.IGNORECASE)
+_FLAGS: Final = re.compile(rb"FLAGS \(([^()]*)\)", re.IGNORECASE)
 _SIZE_DATE: Final = re.compile(rb'INTERNALDATE "([^"]+)"', re.IGNORECASE)
 _UID: Final = re.compile(rb"UID ([0-9]+)", re.IGNORECASE)
 _MOST_LOOKED_AT: Final = 2_000

@@ -64,10 +64,11 @@ export const Everfold = async ({ client }) => {
       written.set(id, new Set(ids))
     }
     const known = written.get(id)
-    const { data } = await client.session.messages({ path: { id } })
-    for (const { info, parts } of data ?? []) {
+    const messages = (await client.session.messages({ path: { id } })).data ?? []
+    const last = messages.findLastIndex(({ info }) => info.role === "assistant")
+    for (const [at, { info, parts }] of messages.entries()) {
       if (known.has(info.id)) continue
-      if (info.role === "assistant" && !info.time?.completed) break
+      if (at === last && !info.time?.completed && !info.error) break // earlier ones are over, whatever ended them
       appendFileSync(path, JSON.stringify({ info, parts }) + "\n", { mode: 0o600 })
       known.add(info.id)
     }
