@@ -332,6 +332,36 @@ def test_a_session_that_goes_leaves_an_open_chat(page: Page, dashboard: Dashboar
     expect(chat).not_to_contain_text("Berth 40 is free.")
 
 
+def test_a_retracted_message_is_marked(page: Page, dashboard: Dashboard) -> None:
+    """An open log and an open chat no longer show a message as said once it is retracted; it can still be read."""
+    user_id = dashboard.run(make_user)
+
+    async def say(runtime: Runtime) -> str:
+        session = await runtime.engine.session(user=user_id, agent="plain")
+        await session.append(
+            [{"role": "user", "content": "Is berth 2 free?"}, {"role": "assistant", "content": "It is."}]
+        )
+        return session.id
+
+    async def retract(runtime: Runtime) -> None:
+        await (await runtime.engine.session(id=session_id)).retract()
+
+    session_id = dashboard.run(say)
+    go(page, f"#chat/plain?user={user_id}")
+    chat = page.get_by_role("log", name="Conversation")
+    expect(chat).to_contain_text("It is.")
+    dashboard.run(retract)
+    expect_soon(chat, "Message 2 was retracted.")
+    expect(chat).not_to_contain_text("It is.")
+    go(page, f"#sessions/{session_id}/log?seq=2")
+    marked = page.get_by_role("listbox", name="Messages of the log").locator("[aria-selected=true]")
+    expect(marked).to_contain_text("retracted")
+    read = page.get_by_role("region", name="Message 2", exact=True)
+    expect(read).to_contain_text("It is.")
+    expect(read).to_contain_text("retracted")
+    expect(read).not_to_contain_text("kept verbatim")
+
+
 def test_a_title_leaves_an_open_chat_as_it_is(page: Page, dashboard: Dashboard) -> None:
     """Another title and other settings of its session fold up nothing that an open chat has loaded."""
     user_id = dashboard.run(make_user)

@@ -27,6 +27,7 @@ const Bubble = ({ side, name, seq, sessionId, at, isStopped, children }) => html
 /** A stored message. A result is shown with its call, or on its own where the call is not loaded. */
 function Stored({ message, answers, sessionId }) {
   if (message.is_erased) return html`<p class="note" role="note">Message ${number(message.seq)} was erased.</p>`;
+  if (message.is_retracted) return html`<p class="note" role="note">Message ${number(message.seq)} was retracted. <${Seq} seq=${message.seq} sessionId=${sessionId} /></p>`;
   if (message.source === "refresh") {
     return html`<details class="note note-refreshed"><summary>Context refresh <${Seq} seq=${message.seq} sessionId=${sessionId} /></summary><${Text} value=${message.text} /></details>`;
   }

@@ -33,7 +33,7 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
   const erased = () => { setVersion((old) => old + 1); onChanged(); };
   const list = html`<${VirtualList} count=${count} rowHeight=${ROW_PX} pageSize=${PAGE} listKey=${id} reloadKey=${`${version}:${count}`} loadPage=${loadPage}
     keyOf=${(message) => message.seq} selected=${seq} scrollTo=${seq ? Math.min(seq, count) - 1 : null} onSelect=${(message) => onJump(message.seq)}
-    label="Messages of the log" renderRow=${(message) => html`<${LogRow} message=${message} fate=${now && fateAt(now, message.seq)} />`}
+    label="Messages of the log" renderRow=${(message) => html`<${LogRow} message=${message} fate=${now && !message.is_retracted && fateAt(now, message.seq)} />`}
     empty=${html`<${Empty} title="No messages yet" hint="Messages appear here as soon as they are stored." />`} />`;
   return html`<div class=${`log-tab${seq ? " with-message" : ""}`}>
     <div class="log-side">
@@ -54,6 +54,7 @@ export function LogTab({ session, seq, count, tick, onJump, onClose, onChanged, 
 const LogRow = ({ message, fate }) => html`<div class="log-row">
   <i class=${`edge is-${message.is_erased ? "erased" : fate || "open"}`} aria-hidden="true"></i>
   <div class="log-head"><b>#${number(message.seq)}</b> <span class=${`role role-${message.origin || message.role}`}>${message.is_erased ? "erased" : roleOf(message)}</span>
+    ${message.is_retracted && html`<span class="tag">retracted</span>`}
     <span class="grow"></span>${!message.is_erased && html`<span class="soft small">${number(message.tokens)} tok</span>`}
     ${message.said_at && html`<span class="soft small"><${Time} at=${message.said_at} /></span>`}${fate && html`<span class="unseen">${fateName(fate)}</span>`}</div>
   <${Line} className="log-text" value=${message.is_erased ? "Erased. Only its number remains." : message.text} empty=${message.parts?.length ? message.parts.map((part) => part.kind).join(", ") : "no text"} max=${400} as="div" />

@@ -73,7 +73,8 @@ export function MessagePanel({ sessionId, seq, strip, fate, compactions, version
     [sessionId, seq, strip && strip.compaction_id, fate, version, isWaiting],
   );
   useEngineEvents("message_erased", () => { message.reload(); digest.reload(); }, { filter: (one) => one.session_id === sessionId });
-  const isErased = message.data?.seq === seq && message.data.is_erased, shownFate = isErased ? "erased" : fate;
+  const own = message.data?.seq === seq ? message.data : {}, isErased = own.is_erased;
+  const shownFate = isErased ? "erased" : own.is_retracted && !isPast ? null : fate;
   const when = isPast ? `after compaction ${strip.ordinal}` : "now";
   return html`<section class="message-panel card card-pad" aria-label=${`Message ${seq}`}>
     <header class="panel-head">
@@ -115,9 +116,10 @@ export function Original({ sessionId, message, onErased, onSession }) {
   }
   const facts = [
     ["role", message.role], ["origin", message.origin], ["source", message.source], ["authority", AUTHORITIES[message.authority] || message.authority],
+    ["state", message.is_retracted && "retracted"],
     ["tokens", message.visible_tokens !== undefined && message.visible_tokens !== message.tokens
       ? `${number(message.tokens)}, ${number(message.visible_tokens)} in the window` : number(message.tokens || 0)],
-  ].filter(([, value]) => value !== undefined && value !== null && value !== "");
+  ].filter(([, value]) => value);
   return html`<div class="original">
     <p class="inline-facts">
       ${facts.map(([name, value]) => html`<span key=${name}><span class="soft">${name}</span>${value}</span>`)}
