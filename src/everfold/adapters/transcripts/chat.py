@@ -14,7 +14,7 @@ from everfold.core.primitives.json_values import JsonValue
 CheckMessage = Callable[[JsonValue, int], dict[str, JsonValue]]
 """Gives a value as a message of one wire format, or refuses its line."""
 
-_ANTHROPIC_BLOCKS = ANTHROPIC_BLOCKS - {"image"}
+_ANTHROPIC_BLOCKS = frozenset(ANTHROPIC_BLOCKS) - {"image"}
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
 _TIMES = ("said_at", "timestamp", "created_at", "created")
 """The fields that loggers of chats keep a time in; neither provider's messages have one."""

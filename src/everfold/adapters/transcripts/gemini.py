@@ -51,7 +51,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
 
 
 def _is_content(value: JsonValue) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("parts"), list) and value.get("role", "user") in _ROLES
+    return isinstance(value, dict) and isinstance(value.get("parts"), list) and value.get("role", "user") in [*_ROLES]
 
 
 def _is_activity(value: JsonValue) -> bool:

@@ -18,7 +18,7 @@ from everfold.errors import InvalidInputError
 
 MOST_MARKS: Final = 4
 """Cache breakpoints in one request. Source: Anthropic's documented limit."""
-_SYSTEM: Final = frozenset({"system", "developer"})
+_SYSTEM: Final = ("system", "developer")
 _HELD_BY_PROVIDER: Final = ("previous_response_id", "conversation", "prompt")
 """Members by which the provider itself holds a part of the request, so that its history cannot be known here."""
 

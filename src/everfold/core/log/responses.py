@@ -37,14 +37,12 @@ _WORDS: Final = frozenset({"reasoning", "compaction", "program"})
 """The types of items of one word; all others, those of tomorrow too, are words joined by `_`."""
 _OUTPUTS: Final = ("_output", "_response")
 """How the types of items end that answer a call."""
-_CLIENT_OUTPUTS: Final = frozenset(
-    {
-        "function_call_output",
-        "custom_tool_call_output",
-        "computer_call_output",
-        "local_shell_call_output",
-        "mcp_approval_response",
-    }
+_CLIENT_OUTPUTS: Final = (
+    "function_call_output",
+    "custom_tool_call_output",
+    "computer_call_output",
+    "local_shell_call_output",
+    "mcp_approval_response",
 )
 """The outputs of tools that a client runs. Of other tools the provider's own outputs have an id, a client's have none."""
 PROGRAM: Final = ("program", "program_output")

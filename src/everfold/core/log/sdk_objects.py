@@ -11,7 +11,7 @@ from everfold.core.log.responses import PARTS
 from everfold.core.log.wire import ANTHROPIC_BLOCKS
 from everfold.errors import InvalidInputError
 
-_PART_TYPES: Final = (ANTHROPIC_BLOCKS - {"compaction"}) | {"text", "refusal", "image_url", "file", *PARTS}
+_PART_TYPES: Final = {*ANTHROPIC_BLOCKS, "text", "refusal", "image_url", "file", *PARTS} - {"compaction"}
 """The types of what stands in a message's content. `compaction` is also an item of the Responses API, a message itself."""
 _SDK_KEYS = frozenset({"parsed", "parsed_arguments", "parsed_output"})
 """What the SDKs add to a reply for the program, and no provider takes back."""

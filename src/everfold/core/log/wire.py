@@ -52,7 +52,8 @@ SERVER_BLOCKS: Final = frozenset(
     }
 )
 """The types of blocks of the tools that Anthropic itself runs, and of its own compaction."""
-ANTHROPIC_BLOCKS: Final = SERVER_BLOCKS | {
+ANTHROPIC_BLOCKS: Final = (
+    *sorted(SERVER_BLOCKS),
     "tool_use",
     "tool_result",
     "thinking",
@@ -60,8 +61,9 @@ ANTHROPIC_BLOCKS: Final = SERVER_BLOCKS | {
     "document",
     "image",
     "search_result",
-}
-"""The types of content blocks that only Anthropic has. `image` may stand for another thing in the files of others."""
+)
+"""The types of content blocks that only Anthropic has. `image` may stand for another thing in the files of others. A tuple,
+since a type that is looked for may be anything."""
 
 
 def detect_format(wire: Mapping[str, JsonValue]) -> WireFormat:

@@ -72,7 +72,7 @@ def render_responses(window: Renderable) -> JsonObject:
 class _Writer:
     """Writes items, those of whole programs only, and keeps which call ids are taken and what answers each of the step."""
 
-    def __init__(self, programs: Collection[object]) -> None:
+    def __init__(self, programs: Collection[str]) -> None:
         self.programs = programs
         self.items: list[JsonObject] = []
         self.instructions: list[str] = []
@@ -140,7 +140,7 @@ class _Writer:
             call_id = None if item.get("type", "message") in ("message", "reasoning") else find_pairing_id(item)
             if item.get("type", "message") == "message" and not item.get("content"):
                 yield {"role": "assistant", "content": EMPTY_TEXT}
-            elif item.get("type") in PROGRAM and item.get("call_id") not in self.programs:
+            elif item.get("type") in PROGRAM and _name_program(item) not in self.programs:
                 yield _name_content(str(item["type"]))
             elif call_id is None:
                 yield _clean(item)
@@ -216,21 +216,26 @@ def _is_whole(speech: Speech) -> bool:
     return _is_native(speech) and speech.message is not None and not speech.message.cuts
 
 
-def _find_programs(speeches: Sequence[Speech]) -> frozenset[object]:
+def _find_programs(speeches: Sequence[Speech]) -> frozenset[str]:
     """The ids of the programs that are shown with their outputs, and of those that still run at the end."""
-    whole: set[object] = set()
-    running: set[object] = set()
+    whole: set[str] = set()
+    running: set[str] = set()
     for speech in speeches:
         if speech.role == "user" and speech.place != "suffix":
             running.clear()
         for item in items_of(speech) if _is_whole(speech) else ():
-            call_id = item.get("call_id")
+            name = _name_program(item)
             if item.get("type") == "program":
-                running.add(call_id)
-            elif item.get("type") == "program_output" and call_id in running:
-                running.discard(call_id)
-                whole.add(call_id)
+                running.add(name)
+            elif item.get("type") == "program_output" and name in running:
+                running.discard(name)
+                whole.add(name)
     return frozenset(whole | running)
+
+
+def _name_program(item: JsonObject) -> str:
+    """What pairs a program with its output; the log takes their ids as they come, so one may be anything."""
+    return str(item.get("call_id"))
 
 
 def _is_item(part: CallPart) -> bool:

@@ -597,6 +597,28 @@ def test_one_wrong_value_anywhere_is_read_or_refused(data: st.DataObject, name: 
         assert "line" in refused.ids  # noqa: PT017 - reading is allowed too
 
 
+@pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.glob("*.json*")))
+def test_a_list_in_the_place_of_a_word_is_read_or_refused(name: str) -> None:
+    """A list, which is no value of a set and no key, in any place of a file is read, or refused with a line."""
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    document: JsonValue = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+    for container, step in list(_places(document)):
+        before, container[step] = container[step], []  # type: ignore[index]  # the step fits its container
+        try:
+            parse_transcript(json.dumps(document).encode(), name="talk")
+        except InvalidInputError as refused:
+            assert "line" in refused.ids  # noqa: PT017 - reading is allowed too
+        container[step] = before  # type: ignore[index]  # as above
+
+
+@pytest.mark.parametrize("first", [b'{"role": [], "parts": []}', b'[{"role": {}, "parts": [{"text": "Hi"}]}]'])
+def test_a_role_that_is_no_word_is_no_format(first: bytes) -> None:
+    """A file whose first row has a list or an object as its role is refused with a line."""
+    with pytest.raises(InvalidInputError) as refused:
+        parse_transcript(first, name="talk")
+    assert "line" in refused.value.ids
+
+
 @given(data=st.data(), name=st.sampled_from(sorted(path.name for path in FIXTURES.glob("*.json*"))))
 def test_damaged_bytes_are_read_or_refused(data: st.DataObject, name: str) -> None:
     """A file cut off anywhere, or with any one byte replaced, is read, or refused with a line; nothing else escapes."""
