@@ -8,7 +8,9 @@ series, is there twice or says its times in another way stays.
 import re
 from collections import Counter
 from datetime import date
+from functools import lru_cache
 from typing import Final
+from zoneinfo import available_timezones
 
 from everfold.errors import SourceError
 
@@ -29,10 +31,10 @@ _START: Final = re.compile(
     rb"^DTSTART[^\r\n:]*:([0-9]{4})([0-9]{2})([0-9]{2})(?=[T\r\n])", re.MULTILINE | re.IGNORECASE
 )
 _END: Final = re.compile(rb"^DTEND[^\r\n:]*:([0-9]{4})([0-9]{2})([0-9]{2})(?=[T\r\n])", re.MULTILINE | re.IGNORECASE)
-_VENDOR_ZONE: Final = re.compile(
-    rb'(\bTZID[=:]"?)/[^\r\n:;"=]*?/((?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z_/+-]+)'
-)
+_VENDOR_ZONE: Final = re.compile(rb'(\bTZID[=:]"?)/([^\r\n:;"]*)')
 """A zone with the path of the program that wrote it before its name. Source: RFC 5545, 3.2.19, globally unique TZID."""
+_MOST_STEPS: Final = 3
+"""Of how many parts the name of a zone is, as `America/Argentina/Salta`. Source: the tz database."""
 
 
 def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> tuple[bytes, int]:
@@ -43,7 +45,7 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> tup
     """
     text = _FOLD.sub(b"", raw.removeprefix(b"\xef\xbb\xbf").strip()) + b"\r\n"
     _check_whole(text, source=source)
-    text = _VENDOR_ZONE.sub(rb"\1\2", text)
+    text = _VENDOR_ZONE.sub(_name_zone, text)
     uses = Counter(found[1] for found in _UID.finditer(text))
     kept_count = left_count = 0
 
@@ -63,6 +65,20 @@ def prepare_calendar(raw: bytes, *, first: date, last: date, source: str) -> tup
             source=source,
         )
     return thinned, left_count
+
+
+def _name_zone(found: re.Match[bytes]) -> bytes:
+    """A zone by its name alone; as it came where its last parts are no name."""
+    steps = found[2].rstrip(b"/").split(b"/")[-_MOST_STEPS:]
+    names = (b"/".join(steps[at:]) for at in range(len(steps)))
+    name = next((name for name in names if name in _list_zones()), None)
+    return found[0] if name is None else found[1] + name
+
+
+@lru_cache(maxsize=1)
+def _list_zones() -> frozenset[bytes]:
+    """The names of all zones; they are read from a folder of files."""
+    return frozenset(name.encode() for name in available_timezones())
 
 
 def _check_whole(text: bytes, *, source: str) -> None:

@@ -468,6 +468,18 @@ ODD = st.sampled_from(
 CHANGES = st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 20), ODD), max_size=6)
 
 
+@pytest.mark.parametrize(
+    "vendor", ["/example.org/20100101_1/Europe/Berlin", "/TZID=X/Yexample.org/Europe/Berlin", "/Europe/Berlin/"]
+)
+def test_a_zone_with_a_path_before_it_is_that_zone(vendor: str) -> None:
+    """Whatever stands before the name of a zone, the zone is meant, and no parser has to guess it."""
+    event = f"BEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID={vendor}:20261028T090000\r\nSUMMARY:Rain\r\nEND:VEVENT\r\n"
+    at = datetime(2026, 10, 28, tzinfo=UTC)
+    raw = f"BEGIN:VCALENDAR\r\n{event}END:VCALENDAR\r\n".encode()
+    view = read_calendar(raw, from_at=at, to_at=at + timedelta(days=1), zone=None, source="calendar://work")
+    assert [it.start for it in view.entries] == [datetime(2026, 10, 28, 8, tzinfo=UTC)]
+
+
 @settings(max_examples=examples(60))
 @given(name=st.sampled_from(["google", "outlook", "apple"]), changes=CHANGES)
 def test_a_damaged_calendar_is_read_or_refused(name: str, changes: list[tuple[int, int, bytes]]) -> None:
