@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node")
 
 @pytest.fixture
 def plugin(home: Path) -> Path:
-    """The plugin as `everfold connect` writes it, with nobody who listens and no daemon to start."""
+    """The plugin as `everfold connect` writes it, with no daemon that listens and none to start."""
     connected = connect("opencode", user="ada", agent=None, url=f"sqlite:///{home / 'e.db'}", config=None)
     path = find_path("opencode")
     path.write_text(json.dumps({**json.loads(path.read_text()), "python": "true"}))

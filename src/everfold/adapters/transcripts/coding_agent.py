@@ -247,7 +247,9 @@ def _find_queued(event: dict[str, JsonValue], said_uuids: set[str]) -> dict[str,
     queued = event.get("attachment") if event.get("type") == "attachment" else None
     if not isinstance(queued, dict) or queued.get("type") != "queued_command" or not queued.get("prompt"):
         return None
-    return None if queued.get("source_uuid") in said_uuids else {"role": "user", "content": queued["prompt"]}
+    source = queued.get("source_uuid")
+    is_said = isinstance(source, str) and source in said_uuids
+    return None if is_said else {"role": "user", "content": queued["prompt"]}
 
 
 def _chain_of(event: dict[str, JsonValue], chain_by_uuid: dict[str, str], line: int) -> str:

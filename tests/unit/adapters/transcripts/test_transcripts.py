@@ -289,6 +289,14 @@ def test_what_was_sent_while_the_agent_worked_is_a_message_at_its_place() -> Non
     assert all(message.wire_format == "anthropic" for message in conversation.messages)
 
 
+@pytest.mark.parametrize("source", [[], {}, None])
+def test_a_source_that_is_no_id_names_no_event(source: JsonValue) -> None:
+    """A command that was sent meanwhile is a message where its source is no id, also beside an event without one."""
+    said: JsonValue = {"type": "user", "message": {"role": "user", "content": "Well?"}}
+    conversation = _only(_parse(said, _queued("Never bed 3!", source_uuid=source)))
+    assert [message.line for message in conversation.messages] == [1, 2]
+
+
 def test_what_a_task_reports_in_the_users_place_is_not_the_users() -> None:
     """A user event that says of its origin that no person wrote it has not the origin user."""
     reported = _said("b", "Task 7 ended: bed 3 is dry.", origin={"kind": "task-notification"})
