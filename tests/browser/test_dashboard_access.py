@@ -20,6 +20,22 @@ WATCH_FOCUS = """() => {
     window.reached = new Set();
     document.addEventListener("focusin", event => window.reached.add(event.target));
 }"""
+STAND_AT_TOP = """() => {
+    document.activeElement.blur();
+    getSelection().collapse(document.body, 0);
+}"""
+WAIT_UNTIL_STILL = """() => new Promise(resolve => {
+    let timer = 0;
+    const wait = () => { clearTimeout(timer); timer = setTimeout(end, 500); };
+    const watcher = new MutationObserver(wait);
+    const end = () => {
+        if (document.querySelector("[aria-busy='true']")) return wait();
+        watcher.disconnect();
+        resolve();
+    };
+    watcher.observe(document.body, {subtree: true, childList: true});
+    wait();
+})"""
 IS_BACK = "() => document.activeElement === document.body"
 LIST_MISSED = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
     .filter(node => node.tabIndex >= 0 && !node.disabled && !node.closest("fieldset:disabled") && node.checkVisibility()
@@ -86,7 +102,8 @@ def test_tab_goes_everywhere(dashboard: Dashboard, places: list[str], chromium: 
     with dashboard.own_page(chromium) as page:
         for place in places[some(ALL, ODD)]:
             go(page, place)
-            page.evaluate("document.activeElement.blur()")
+            page.evaluate(WAIT_UNTIL_STILL)  # a list that is replaced takes the focus with it
+            page.evaluate(STAND_AT_TOP)
             page.evaluate(WATCH_FOCUS)
             for _ in range(MOST_TABS):
                 page.keyboard.press("Tab")
