@@ -237,7 +237,7 @@ def _view(browser: Any, address: Address) -> tuple[int, float]:
         devtools.send("Network.enable")
         devtools.on("Network.loadingFinished", lambda event: sizes.append(int(event["encodedDataLength"])))
         started = time.perf_counter()
-        page.goto(f"{address.url.rstrip('/')}/#users")
+        page.goto(f"{address.url}#users")
         page.wait_for_selector(USABLE)
         taken = time.perf_counter() - started
         page.wait_for_timeout(500)
