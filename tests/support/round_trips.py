@@ -18,7 +18,7 @@ class RoundTrips:
         self._asked: list[str] = []
         self._depth = 0
         for kind in (SqliteDatabase, PostgresDatabase):
-            for method in ("rows", "rows_each", "rows_all", "run", "run_all", "run_each", "insert", "insert_each"):
+            for method in ("rows", "rows_each", "rows_all", "run", "run_all", "run_each", "insert"):
                 patch.setattr(kind, method, self._counted(getattr(kind, method)))
             for method in ("transaction", "snapshot"):
                 patch.setattr(kind, method, self._bracketed(getattr(kind, method)))

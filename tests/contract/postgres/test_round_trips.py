@@ -49,7 +49,7 @@ MOST = {
     "sqlite": {"plain window": 3, "quiet window": 6, "structured window": 13, "add": 7, "erase": 29}
     | {"append": 6, "append of a branch": 8, "lookup": 1, "lookup of hashes": 3, "retract": 18},
     "postgresql": {"plain window": 3, "quiet window": 6, "structured window": 10, "add": 8, "erase": 28}
-    | {"append": 7, "append of a branch": 9, "lookup": 1, "lookup of hashes": 3, "retract": 19},
+    | {"append": 5, "append of a branch": 7, "lookup": 1, "lookup of hashes": 3, "retract": 19},
 }
 """How much of each there may be. PostgreSQL locks the user; SQLite notes in its file
 that an erase is through. What a connection looks up once, a session, user or agent or whether its server crashed, is not

@@ -139,13 +139,12 @@ class Database:
         row = self.row(name, **values)
         return 0 if row is None else cast("int", row[0])
 
-    def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
-        """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
-        if not rows:
-            return []
-        with self._filling(name, rows) as cursor:
-            cursor.executemany(self.queries[name], rows, returning=True)
-            return [cast("int", row[0]) for result in cursor.results() for row in result.fetchall()]
+    def claim(self, name: str, **values: SqlValue) -> bool:
+        """See the protocol. The query gives the transaction's id, so that it is not asked for before the commit."""
+        row = self.row(name, **values)
+        if row is not None:
+            self._transaction_id = cast("int", row[0])
+        return row is not None
 
     @contextmanager
     def _filling(self, name: str, rows: Sequence[Row | Mapping[str, SqlValue]]) -> Iterator[psycopg.Cursor[TupleRow]]:

@@ -48,6 +48,10 @@ class PostgresWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def insert_messages(self, rows: Sequence[Row], words: Sequence[Row]) -> None:
+        """See the protocol. One query a message inserts both."""
+        self._database.run_each("insert_message", [(*row, *found) for row, found in zip(rows, words, strict=True)])
+
     def ask_counts(
         self,
         kind: Indexed,

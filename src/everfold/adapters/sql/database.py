@@ -93,8 +93,12 @@ class Database(Protocol):
     def insert(self, name: str, **values: SqlValue) -> int:
         """Execute a named query that inserts one row, and give its key; 0 where the query inserts none."""
 
-    def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
-        """Execute a named query that inserts one row once for each row of bindings; the keys in the same order."""
+    def claim(self, name: str, **values: SqlValue) -> bool:
+        """Execute a named query that changes the one row for which the writes of a session or user wait for each other.
+
+        Returns:
+            Whether it changed it: the row was as the query expects it.
+        """
 
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing: commits at the end, rolls back on any error."""
@@ -144,7 +148,15 @@ class TermCounts:
 
 
 class WordIndex(Protocol):
-    """What depends on how a database finds words. Rows are added, replaced and removed by named queries."""
+    """What depends on how a database finds words. Rows are replaced and removed by named queries, and those of items added."""
+
+    def insert_messages(self, rows: Sequence[Row], words: Sequence[Row]) -> None:
+        """Insert messages and what they are found by.
+
+        Args:
+            rows: The columns of each message, as `codec.message_row` gives them.
+            words: Of each its words, those of the messages before it, and its scope, in one text each.
+        """
 
     def ask_counts(
         self, kind: Indexed, query: SearchQuery, user_key: int, *, place: int | None = None, most_count: int = NO_END

@@ -44,19 +44,11 @@ def append(database: Database, places: Places, session_id: SessionId, plan: Appe
     _refuse_shared_client_ids(database, places, session_id, plan)
     write_state(database, places, session_id, plan.state, expected_revision=expected_revision)
     scope = write_scope(place.user_key, agent_key=place.agent_key, session_key=place.session_key)
-    message_ids = database.insert_each("insert_message", _write_rows(database, place, plan))
-    database.run_each(
-        "insert_search_row",
-        [
-            (
-                message_id,
-                key_words(place.user_key, appended.search_text),
-                key_words(place.user_key, appended.context_text),
-                scope,
-            )
-            for message_id, appended in zip(message_ids, plan.appended, strict=True)
-        ],
-    )
+    words = [
+        (key_words(place.user_key, one.search_text), key_words(place.user_key, one.context_text), scope)
+        for one in plan.appended
+    ]
+    database.words.insert_messages(_write_rows(database, place, plan), words)
     if plan.recall is not None:
         _write_turn_recall(database, place, plan.recall)
     database.run_each("settle_message", [_settle(place, message, sum_tokens) for message, sum_tokens in plan.settled])
@@ -133,14 +125,14 @@ def write_state(
     database: Database, places: Places, session_id: SessionId, state: SessionState, *, expected_revision: int
 ) -> None:
     """See `LogStore.write_state`."""
-    changed = database.run(
+    is_first = database.claim(
         "write_state",
         **places.place(session_id).keys,
         revision=state.revision,
         state=state_to_bytes(state),
         expected_revision=expected_revision,
     )
-    if not changed:
+    if not is_first:
         raise ConflictError(
             f"session {session_id} is no longer at revision {expected_revision}: another writer was first; read it again",
             session=session_id,

@@ -179,6 +179,10 @@ class Database:
         """
         return self.connection.last_insert_rowid() if self.run(name, **values) else 0
 
+    def claim(self, name: str, **values: SqlValue) -> bool:
+        """See the protocol."""
+        return self.run(name, **values) > 0
+
     def insert_each(self, name: str, rows: Sequence[Row]) -> list[int]:
         """Execute a named query that inserts one row once for each row of bindings; the keys in the same order.
 

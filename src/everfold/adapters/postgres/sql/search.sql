@@ -2,15 +2,21 @@
 -- an OFFSET 0, which PostgreSQL's planner does not look through: beside a condition on the owner it would take the owner's
 -- index, and read all rows of a user who has 100,000 of them for each word.
 
--- name: insert_search_row
--- Words beyond the first 200,000 characters, and those of more than 2,046 bytes, are left out: an index takes no more.
-WITH given AS (
-    SELECT CAST(? AS BIGINT) AS message_id, left(?, 200000) AS own, left(?, 50000) AS before, CAST(? AS TEXT) AS scope
+-- name: insert_message
+-- A message with its words, in one way to the server. Words beyond the first 200,000 characters, and those of more than 2,046
+-- bytes, are left out: an index takes no more.
+WITH message AS (
+    INSERT INTO messages (
+        user_key, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens,
+        sum_tokens, turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
+    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    RETURNING id, user_key
+), given AS (
+    SELECT id, user_key, left(?, 200000) AS own, left(?, 50000) AS before, CAST(? AS TEXT) AS scope FROM message
 )
 INSERT INTO message_words (message_id, user_key, words_count, own, before, words)
 SELECT
-    message_id, CAST(split_part(scope, '_', 1) AS BIGINT),
-    cardinality(string_to_array(own, ' ')) + cardinality(string_to_array(before, ' ')), own, before,
+    id, user_key, cardinality(string_to_array(own, ' ')) + cardinality(string_to_array(before, ' ')), own, before,
     array_to_tsvector(
         ARRAY(
             SELECT DISTINCT word FROM unnest(string_to_array(concat_ws(' ', own, before, scope), ' ')) AS word

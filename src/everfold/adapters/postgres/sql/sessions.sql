@@ -15,12 +15,11 @@ INSERT INTO sessions (
     :thread, :title, :folded_title
 );
 
--- name: insert_message
-INSERT INTO messages (
-    user_key, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens,
-    sum_tokens, turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-RETURNING id;
+-- name: write_state
+-- With it comes the transaction's id, as with `lock_user`.
+UPDATE session_states SET revision = :revision, state = :state
+WHERE user_key = :user_key AND session_key = :session_key AND revision = :expected_revision
+RETURNING CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT);
 
 -- name: read_states
 SELECT sessions.id, state FROM sessions

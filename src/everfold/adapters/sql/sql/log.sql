@@ -7,12 +7,6 @@ WHERE user_key = :user_key AND session_key = :session_key;
 UPDATE session_states SET revision = :revision, state = :state
 WHERE user_key = :user_key AND session_key = :session_key AND revision = :expected_revision;
 
--- name: insert_message
-INSERT INTO messages (
-    user_key, session_key, seq, kind, origin, source, format, role, speaker, said_at, client_id, tokens, raw_tokens,
-    sum_tokens, turn_seq, turns_count, is_boundary, keep, content_hash, calls, cuts, lines, content
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
 -- name: settle_message
 UPDATE messages SET tokens = :tokens, sum_tokens = :sum_tokens, is_boundary = :is_boundary, cuts = :cuts
 WHERE user_key = :user_key AND session_key = :session_key AND seq = :seq;
