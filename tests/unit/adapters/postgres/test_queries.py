@@ -34,6 +34,7 @@ def test_every_query_that_sqlite_overrides_for_all_is_said_here() -> None:
         "count_item_word_entries",
         "count_search_word",
         "count_wiped_words",
+        "insert_search_row",
         "merge_search",
         "optimize_item_index",
         "optimize_search",
