@@ -10,6 +10,7 @@ Source: own grammar of orders, tuned on the dev splits of tests/data/statements.
 from typing import Final
 
 from everfold.core.statements.kinds import StrengthRule
+from everfold.core.statements.rule_tables.directives import DIRECTIVES
 from everfold.core.statements.rule_tables.lifting import join_standing
 from everfold.core.statements.rule_tables.spanish import NEGATED
 
@@ -38,7 +39,7 @@ _NOW: Final = (
 )
 _BOUND: Final = (
     r"(?!.*\b(?:your?|must|should|shall|(?:has|have|needs?|is|are) to|always|never|don't|please|pls|no|not|called|forbidden|prohibited|mandatory"
-    r"|required|goes? (?:in|on|at|to|into|by)|belongs? (?:in|on|at|to)|for (?:me|us)|only[.!]*$|(?:it's|it is) only)\b)"
+    r"|required|goes? (?:in|on|at|to|into|by)|belongs? (?:in|on|at|to)|for (?:me|us)|only[.!]*$|(?:it's|it is) (?:\w+ )?only)\b)"
 )
 """What follows "from now on" tells of another person, unless it holds one of these."""
 _TEAM: Final = (
@@ -241,7 +242,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
         kinds="constraint|preference|remember|decision|identity",
-        pattern=r"^(?!.*\b(?:whatever|(?:i|as|i've|i have) (?:said|told))\b).*\b(?<!if you )(?<!if you always )(?<!if you never )(?:says|said|told|tells|insisted|explained|claims|claimed|thinks|warned|used to|requires that)\b(?! in\b| by\b| as\b)",
+        pattern=r"^(?!.*\b(?:whatever|(?:i|as|i've|i have|i haven't) (?:said|told))\b).*\b(?<!if you )(?<!if you always )(?<!if you never )(?:says|said|told|tells|insisted|explained|claims|claimed|thinks|warned|used to|requires that)\b(?! in\b| by\b| as\b)",
         example="The sign at the gate said never feed the ducks.",
         counter="I said never feed the ducks.",
     ),
@@ -540,4 +541,5 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
         pattern=r"allergi|alérgi|alergi|аллерги|[过過]敏|アレルギー|알레르기|celíac|celiac|zöliakie|c(?:œ|oe)liaque|diab[eéè]ti|диабет|糖尿病|@(?:vegan|végan|vegetari|végétari)\w+",
         example="Je suis allergique aux noix.",
     ),
+    *DIRECTIVES,
 )
