@@ -104,3 +104,20 @@ async def as_form(
     lines = count(1)
     found = [TranscriptMessage(wire=wire, wire_format="anthropic", line=next(lines)) for wire in wires]
     return system or None, found
+
+
+async def play_every(folder: Path, name: str, form: WireFormat, limit: int) -> None:
+    """Each conversation of a file holds after every message, in a provider's form, or the smallest limit that works is named."""
+    for conversation in conversations(folder, name):
+        system, messages = await as_form(form, conversation.messages)
+        shown, refused = await play(messages, url="memory://", limit=limit, system=system)
+        assert shown == len(messages) or refused == 1
+        assert not refused or (name, limit) == (AIRLINE, ALL_LIMITS[0]), (
+            "only their system prompt is too long, and here"
+        )
+
+
+async def play_chain(folder: Path, url: str, form: WireFormat, limit: int) -> None:
+    """All conversations behind each other, as one session, hold at every message, in a provider's form."""
+    _, messages = await as_form(form, chain(folder))
+    assert await play(messages, url=url, limit=limit, thorough_every=100) == (len(messages), 0)
