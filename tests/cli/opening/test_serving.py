@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from everfold.cli.opening.serving import Start, link_with_key, make_first_key
+from everfold.cli.opening.serving import Start, link_with_key, make_first_key, reach
 from everfold.server.opening import open_runtime
 from everfold.testing.kit.builders import talk
 
@@ -29,3 +29,16 @@ async def test_a_first_start_opens_the_longest_new_session(tmp_path: Path) -> No
 def test_the_link_leads_to_this_machine(address: str) -> None:
     """A server on every address is opened by loopback; the key stands in the fragment alone."""
     assert link_with_key(address, "ef_1", to="sessions") == "http://127.0.0.1:8420/#sign-in?key=ef_1&to=sessions"
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("http://0.0.0.0:8420/", "http://127.0.0.1:8420/"),
+        ("http://[::]:8420/", "http://[::1]:8420/"),
+        ("https://memory.example/", "https://memory.example/"),
+    ],
+)
+def test_an_address_is_one_that_a_browser_opens(address: str, named: str) -> None:
+    """Of a server on every address that of this machine is told, and any other as it is."""
+    assert reach(address) == named

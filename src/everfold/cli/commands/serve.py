@@ -8,7 +8,7 @@ from everfold.cli.commands.worker import WITH_WORKERS
 from everfold.cli.opening.engine import store_url
 from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Db, Json
-from everfold.cli.opening.serving import Serving, Start, link_with_key, run_server
+from everfold.cli.opening.serving import Serving, Start, link_with_key, reach, run_server
 from everfold.cli.tables.output import print_json, say
 
 NAME = "serve"
@@ -56,4 +56,4 @@ def _tell(address: str, start: Start, *, as_json: bool) -> None:
     if start.secret is not None:
         say(f"the admin API key, shown once: {start.secret}")
         say(f"open the dashboard, signed in: {link_with_key(address, start.secret, to=start.page)}", is_whole=True)
-    say(f"the dashboard is at {address}")
+    say(f"the dashboard is at {reach(address)}")

@@ -80,7 +80,11 @@ def run_server(
     run_async(act)
 
 
+def reach(address: str) -> str:
+    """Where a browser on this machine finds a server that listens at an address: no browser opens "every address"."""
+    return address.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
+
+
 def link_with_key(address: str, secret: str, *, to: str = "") -> str:
     """A link that opens a page of the dashboard, signed in. Browsers send its fragment to no server."""
-    here = address.rstrip("/").replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
-    return f"{here}/#sign-in?key={secret}{f'&to={to}' if to else ''}"
+    return f"{reach(address).rstrip('/')}/#sign-in?key={secret}{f'&to={to}' if to else ''}"
