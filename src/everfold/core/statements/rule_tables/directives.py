@@ -29,19 +29,20 @@ _UNITS: Final = (
 )
 _DO: Final = (
     r"(?:{order}|retire|ban|bring|refer|let|carry|hold|tell|greet|run|lead|spare|warn|ring|text|lay|hand|work|remind|correct|point|finish|end|drop|mark|round|alway|vary|link|translate"
-    r"|convert|capitali[sz]e|abbreviate|bold|italici[sz]e|sum up|proofread|walk me|pretend|imagine you|roll|double[- ]check|swap|bundle|pad|lock|archive|write)"
+    r"|convert|capitali[sz]e|abbreviate|bold|italici[sz]e|sum up|proofread|walk me|pretend|imagine you|roll|double[- ]check|swap|bundle|pad|lock|archive|write|pair|group|strike|interrupt|cap)"
 )
 """What opens an order, also beside those verbs that are told apart by themselves."""
 _LASTING: Final = (
     r"(?:every ?time|each time|(?:each|every) (?:single )?(?:time|one)|each and every|for good\b(?! measure)|forever\b(?! ago)|for ?ever and ever|without fail|in perpetuity|permanent(?:ly)?"
     r"|at all times|as a matter of course|for (?:the rest of our|as long as (?:you|we))|throughout|until further|(?:not|never),? ever|always|the whole (?:season|term|year|project)|(?:and )?all that follow"
     r"|any ?time i|whatever (?:week|day|the)|now or in|starting today|every \w+ from now|in (?:every|each|all) (?!other)[\w' -]+|for (?:every|each) (?!other)[\w' -]+|that (?:goes|holds) (?:for )?|no exceptions?"
-    r"|standing (?:arrangement|policy)|(?:is|are)n't going to change)"
+    r"|standing (?:arrangement|policy)|(?:is|are)n't going to change|week in,? week out|from (?:now|today) until|from this (?:point|day|moment|message)|for the rest of|all season|everywhere|not now n?or later|and all (?:that follows?|the (?:rest|others?))"
+    r"|as (?:standard|the default)|by default|in general|in everything|any \w+ i (?:ask|bring|paste|show)|(?:whatever|whichever) [\w' -]+ (?:i|we)(?:'re| are)? \w+|all my \w+|(?:this|these) and (?:all )?the (?:later|rest|next)\w*)"
 )
 """What says that it holds for good."""
 _TOLD: Final = (
     r"(?!.*\b(?:i|he|she|they|we|it|who|mum|mom|dad|grandma|people|everyone|someone|\w+ers)(?:'d|'ve|'s)? (?:always|never|had|has|was|were|did|does|went|got|used|promised|said|told|says|tells|kept|makes?|made"
-    r"|keeps?|ends?|cr(?:y|ies)|laughs?|loves?|love|wins?|sues?|ask(?:s|ed)?|feels?|felt|looks?|looked|forgets?|thinks?|thought|knew|gets?)\b)(?!.*\b(?:yesterday|last (?:night|week|year|time)|so far|in my life)\b)"
+    r"|keeps?|ends?|cr(?:y|ies)|laughs?|loves?|love|wins?|sues?|asks|asked|feels?|felt|looks?|looked|forgets?|thinks?|thought|knew|gets?)\b)(?!.*\b(?:yesterday|last (?:night|week|year|time)|so far|in my life)\b)"
 )
 """A story of what a person does or did orders nothing."""
 _LEAD: Final = r"^(?:(?:and|but|so|also|oh|ok|okay|hey|please|kindly|right|look|listen|mate|one more thing|quick note|one (?:small )?(?:change|correction|request)|anyway|btw|by the way|again|then)[,:]? )*"
@@ -55,8 +56,8 @@ _ONCE: Final = (
 DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=0,
-        needles="back in |back when|back then|when i was|when we were|in my day|in those days|suppose |imagine |rule |states that|myself|resolution|motto|a sign|policy at|sometimes i|decided |asking |telling |tell |ask |insists |in the novel|in the book",
-        pattern=r"@(?:telling|told|tell|promised?|swore to) myself\b|@(?:my|a|his|her|our) (?:new year's )?(?:resolution|motto)\b|@(?:saw|read|there was|there is|is) (?:a|this) sign\b|@has (?:a|this|one) rule that\b|@(?:new )?policy at (?:work|school|the|my)\b|@sometimes i (?:think|feel|wish)\b|@has decided (?:that|to)\b|@(?:i|we)(?:'ve| have)? decided (?:that |to )?(?:i|we|never|only|always)\b|@(?:asking|telling|tell|ask|remind|beg) (?:them|him|her|people|everyone|the neighbou?rs?|(?:my|our|the) (?!(?:customers?|clients?|readers?|guests?)\b)\w+) (?:to|not to|that)\b|@insists (?:i|we|that (?:i|we|all))\b|@in the (?:novel|book|film|series|show) i(?:'m| am|'ve)\b"
+        needles="back in |back when|back then|when i was|when we were|in my day|in those days|suppose |imagine |rule |states that|myself|resolution|motto|a sign|policy at|sometimes i|decided |asking |telling |tell |ask |insists |in the novel|in the book|sign|sheet|notice|poster|list of rules|laugh|judge",
+        pattern=r"@(?:draft|write|make|create|design|print)(?: me| us)? an? [\w ' -]*(?:rules?|sign|notice|poster|sheet)\b[^:]*:|@(?:don't|dont|do not) (?:laugh|judge)\b|@(?:telling|told|tell|promised?|swore to) myself\b|@(?:my|a|his|her|our) (?:new year's )?(?:resolution|motto)\b|@(?:saw|read|there was|there is|is) (?:a|this) sign\b|@has (?:a|this|one) rule that\b|@(?:new )?policy at (?:work|school|the|my)\b|@sometimes i (?:think|feel|wish)\b|@has decided (?:that|to)\b|@(?:i|we)(?:'ve| have)? decided (?:that |to )?(?:i|we|never|only|always)\b|@(?:asking|telling|tell|ask|remind|beg) (?:them|him|her|people|everyone|the neighbou?rs?|(?:my|our|the) (?!(?:customers?|clients?|readers?|guests?)\b)\w+) (?:to|not to|that)\b|@insists (?:i|we|that (?:i|we|all))\b|@in the (?:novel|book|film|series|show) i(?:'m| am|'ve)\b"
         r"|@back (?:then|when|in (?:the|my|those|\d+))\b|@when (?:i was|we were) (?:little|young|small|kids?|children|at school|a \w+)\b|@in (?:my|those) days?\b|@had (?:a|one|this) rule\b|@(?:only|first|one) rule was\b|@(?:states|stated|reads|declared) that\b|^(?:suppose|imagine) (?:the|an?|that)\b",
         example="Sometimes I think I should never answer my phone.",
         counter="Remind our guests that shoes must stay outside.",
@@ -96,7 +97,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="when whenever if once should before moment:the_moment soon:as_soon time:any_time between during",
-        pattern=rf"{_LEAD}{_ONCE}(?:(?:when(?:ever)?|once|should|the moment|any ?time) (?:the|it|{_SAID})|if {_SAID}|(?:when(?:ever)?|if|once|should|as soon as|the moment|any ?time) (?:i (?:ask|say|tell|write|send|mention|ever|paste|give|type|make|post|forget|don't|do not|come asking|message|tell you|am|use)|you (?:correct|write|draft|answer|bring up|book|alter|change|quote|don't|do not|can't|cannot)|what|they|one))\b[^;?]{{0,80}}?, (?:then )?(?:please )?(?:(?!let (?:me|us) know){{order}}|lead|warn|ring|text|drop|raise|flag|remind|point|give|\w+ (?:it|them|him|her|me) |(?:you|u) (?!(?:know|see|can see|get|feel|might|could|would|will|have|are|were|want|need|think|should (?:see|be|have)))(?:just |only )?\w+|i want|i expect|i need|the (?:first|answer|wiki)|carbs|your (?:first|answer|reply)|it's out|no \w+|nothing)\b",
+        pattern=rf"{_LEAD}{_ONCE}(?:(?:when(?:ever)?|once|should|the moment|any ?time) (?:the|it|{_SAID})|if {_SAID}|(?:when(?:ever)?|if|once|should|as soon as|the moment|any ?time) (?:i (?:ask|say|tell|write|send|mention|ever|paste|give|type|make|post|forget|don't|do not|come asking|message|tell you|am|use)|there(?:'s| is| are) (?!time\b|a chance\b|any other\b)|you (?:correct|write|draft|answer|bring up|book|alter|change|quote|cut|remove|shorten|translate|skip|make|give me|plan|summari[sz]e|explain|don't|do not|can't|cannot)|what|they|one))\b[^;?]{{0,80}}?, (?:then )?(?:please )?(?:(?!let (?:me|us) know){{order}}|{_FORMAT} (?:in|with|as|first|under)|keywords in|lead|warn|ring|text|drop|raise|flag|remind|point|give|\w+ (?:it|them|him|her|me) |(?:you|u) (?!(?:know|see|can see|get|feel|might|could|would|will|have|are|were|want|need|think|should (?:see|be|have)))(?:just |only )?\w+|i want|i expect|i need|the (?:first|answer|wiki)|carbs|your (?:first|answer|reply)|it's out|no \w+|nothing)\b",
         example="When the answer is a number, lead with the number.",
         counter="When the weather is nice, you feel it at once.",
     ),
@@ -104,7 +105,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
         strength=3,
         cues="whenever everytime time:every_time time:each_time time:any_time when:when_i",
         pattern=rf"{_LEAD}{_ONCE}(?:whenever|every ?time|each time|any ?time|(?:every \w+ |each \w+ )?when i (?:say|send|ask|practi[sc]e|write|paste|share|mention|give|talk|text|call|order|upload)) [^;?]{{2,90}}?, (?:(?:then|first|please|just|always|never) )*(?:(?!let (?:me|us) know|i |it |we |they |he |she )(?:{{order}}|lay|tell|lead|warn|go|remind|stop|correct|point|ring|text|hand)\b|(?:you|u) (?!(?:know|see|can see|get|feel|might|could|would|have|are|were|want|need|think)\b)\w+)",
-        example="Whenever there's a choice between train and plane, give me the train.",
+        example="Whenever Lukas asks for help, lay out two reasons first.",
         counter="Whenever there's snow on the hill, let me know.",
     ),
     StrengthRule(
@@ -131,7 +132,8 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="time:every_time time:each_time single:every_single single:each_single and:each_and good:for_good forever perpetuity fail:without_fail permanent permanently times:all_times course:of_course"
-        " rest:rest_of_our long:as_long_as throughout ever never always season term follow:that_follow anytime time:any_time every each all whatever:whatever_week exception exceptions",
+        " rest:rest_of_our long:as_long_as throughout ever never always season term follow:that_follow anytime time:any_time every each all whatever whichever exception exceptions week:week_in until:now_until point:this_point day:this_day message:this_message season:all_season"
+        " everywhere later:nor_later standard:as_standard default general:in_general everything:in_everything any",
         pattern=rf"{_LEAD}{_TOLD}(?=.*@{_LASTING}(?![\w']))(?:[^,;:?]{{2,40}}, )?(?:please |pls |always |never |just |don't |do not |you (?:always |never |have to |should |need to |must |may |can )|could you |would you |i(?:'d| would) like (?:for )?you to |i want you to |i wish to be |it's (?:essential|important|vital|crucial) (?:that )?you )*(?!i |it's |he |she |they |we |there )(?:{_DO}|permanently {_DO}|no|nothing|nobody but|not a|never|(?:[\w'-]+ ){{0,2}}{_FORMAT}(?! (?:is|are|was|were|have|has|always|never|get|got|make|look)\b))\b"
         rf"|{_LEAD}{_TOLD}you (?:(?:have to|should|need to|must) [^?]*\b(?:(?:every|each) (?!one\b|other\b)\w+|every time|all the time)|(?:may|can) [^?]*\b(?:but (?:never|not|only)|anything except|only on|every time))\b(?! (?:life|dream)s?\b)",
         example="Retire that phrase from your vocabulary for good.",
@@ -147,7 +149,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=3,
-        cues="insist wish wish: best please:please_me to:is_to to:are_to to:'s_never_to be:to_be no:be_no no:to_be_no on:_on onwards onward",
+        cues="insist wish best:d_best please:please_me to:is_to to:are_to to:never_to to:not_to to:always_to to:only_to no:be_no on:_on onwards onward",
         pattern=rf"@i insist on (?!(?:paying|going|seeing|coming)\b)(?:the |a |your )?\w+|@i wish to be (?:addressed|called|told|asked|informed)\b|@it is my (?:firm )?wish that\b|@(?:you|u)'d best\b|@it would please me (?:\w+ )?if you\b|@(?:is|are|'s) (?:not|never|always|only) to (?:be )?(?!(?:blame|say)\b)\w+|@there(?:'s| is) to be no\b|@there will be no (?:more )?[^.?;]* in (?:our|your|my)\b"
         rf"|{_LEAD}from (?!here\b|there\b|that (?:day|moment)\b)[\w' -]{{3,30}}? on(?:wards?)?,? (?:you|it's|every|all|no|please|{_DO})\b",
         example="I insist on the Oxford comma.",
@@ -155,8 +157,64 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=3,
+        cues="you u",
+        pattern=rf"{_LEAD}{_ONCE}{_TOLD}(?!(?:as always|thank|so glad|wow|if i were)\b)[^,;:?]{{5,70}}[,:] (?:you|u) (?:always |never |just |only |simply )?(?:name|keep (?!me|us|on|going|up)|tell me (?:the|to|what|which|how many)|roll|leave (?!me|us)|put|write|check|list|ask (?!me (?:how|if|out))|add|mark|answer|send|wait|drop|skip|confirm|look up|say (?!it|that|you|hi)|don't (?:tell|mention|bring|touch|answer|send|write|use)|do not)\b",
+        example="With medication questions, you name the leaflet that you rely on.",
+        counter="After all these years, you keep me going.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="for with in as:as_for",
+        pattern=rf"{_LEAD}{_ONCE}(?:for|with|in|as for) (?!(?:this|that|these|those|now|sure|real|once|days|weeks|months|years|hours|ages|others|friends|times|thanks)\b)(?:the |my |our |all |any )?(?:[\w'-]+ ){{0,3}}?[\w'-]+s(?:[,:]| please) (?:please |you |always |just |only )*(?:{_DO}|short|no|never|group)\b|{_LEAD}(?:for|as for) (?!(?:me|now|example|instance|sure|once|dinner|lunch|breakfast|today|tonight|tomorrow)\b)[\w' -]{{3,40}}: (?:no|never|always|short|only|use|give|mark|two|three|\w+ first|\w+ \w+, )",
+        example="With headlines, give me five options.",
+        counter="With friends, take it slowly.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="banned forbidden stays stay:stay_out stay:stay_as leave:never_leave leaves:never_leaves rule:rule_is rule:new_rule policy:policy: order:the_order must:a_must rules: ever:you_ever out:out_of mention:not_to_mention",
+        pattern=r"@(?:stays?|keep[^.;?]*|leave[^.;?]*) out of (?:everything|anything|all|our (?:chats?|conversations?|talks?|texts?)|my (?:texts?|e?-?mails?|letters?|forms?)|forms|this chat|it all)\b|: (?:banned|forbidden|not allowed|off[- ]limits)\b|@never leaves? (?:the|my|our|this) |@stays? (?:as (?:it is|they are)|clean|private|untouched|between us)\b|@(?:new|house|the|my|our) rule(?: for [\w ]+)?(?:!+| is:|:| is that you)|^(?:so,? )?policy:|@if you ever [^?;]* again\b|@consider yourself (?:forbidden|banned|told)\b|@(?:(?:is|are) forbidden|it's forbidden) (?:to|until|for you)\b",
+        example="My phone number stays out of all forms.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="sure:be_sure see:see_to point:a_point way:the_way mind:mind_that mind:mind_you hold:hold_off free:feel_free welcome save:save_the try:try_not ask:ask_that never:never_want never:'d_never appreciate need expect want prefer",
+        pattern=r"{open}(?:be sure to|see to it that|make a point of|get into the (?:way|habit) of|mind (?:that )?you|hold off on|try not to|save the [\w ]+ for the end)\b[^;?]*\b(?:every|each|any|whatever|whichever|when(?:ever)?|all|always|my [\w-]+s|anymore|any more|in the \w+s|me with|by name|unless|until|style)\b|@(?:feel free to|you're welcome to|you are welcome to|you're allowed to) [^;?]*\b(?:but|as long as|except|unless|everything else|so long as)\b|@i never want to (?:be (?:asked|told|reminded)|see|hear|read)\b|@i(?:'m| am) asking you (?:not to|to never|to always)\b"
+        r"|@(?:i|we)(?:'d| would)? (?:need|want|expect|like|appreciate|prefer) (?!to\b|you to\b|it\b|them\b|a (?:place|life|world|space)\b)[\w' -]{2,50}? (?:to (?:go|come|carry|have|reach)|written|next to|under|kept|first|gone|with an?|without|in)\b[^;?]*\b(?:each|every|any|everything|whenever|always|on top|no matter|all (?:my|our|of)|the rest)\b",
+        example="I'd appreciate the time zone next to each meeting time.",
+        counter="I want to live in Rome with an artist every summer.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="whatever wherever whoever whichever anyone until till case:in_case",
+        pattern=rf"{_LEAD}{_ONCE}{_TOLD}(?:whatever|wherever|whoever|whichever|anyone who|in case) (?!(?:happens|comes|works|you do)\b)[^,;?]{{3,60}}(?:, (?:please |you |just |only |always )*(?:{_DO}|it must be|no|nothing)|,? gets?)\b|{_LEAD}{_TOLD}(?:until|till) (?:i|the|my|our|we) [^,;?]{{3,60}}, (?:please |just )*(?:you |no |nothing |only |[\w ]+ only\b)",
+        example="Whatever I ask about wine, pair it with a cheese.",
+        counter="Whatever happens, keep smiling.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues=f"{_FORMATS} option options units brands not:,_not without always:i_always before:before_you when:when_you whenever",
+        pattern=rf"{_LEAD}{_ONCE}(?!.*\b(?:this|that|these|those|here|below|above|attached)\b|(?:\w+ ){{0,3}}(?:two|three|four|five|six|seven|eight|ten|some|few|ideas?|\d+)\b)(?:i always (?:need|want) \w+|(?:i|we) (?:only |always )?(?:want|need|prefer) (?:all |my |only |the |every )?(?:[\w'-]+ )?{_FORMAT} (?:in|with|for|as|without|under|from)\b|(?:{_DO})(?: me| us)? (?:all |my |our |any )?(?:[\w'/.-]+ )?{_FORMAT} (?:in|as|with|without|by|only|for)\b(?! (?:me|us|him|her|them|the (?:first|last|next))\b)"
+        rf"|(?:give|show|use|write|tell|put|send|quote|list)(?: me| us)? (?!(?:it|the|him|her|them)\b)[\w' -]{{3,40}}, not [\w' -]{{2,30}}|(?:[\w'-]+ )?{_FORMAT}: \w|before you (?:give|send|show|tell|write|make|suggest|book|answer|plan)(?: me| us)? (?:an?|any|the|my) [\w' -]{{2,30}}?,? (?:always |please )?(?:ask|check|show|tell|wait|run)\b|{_DO} [^;?]*\bwhen(?:ever)? you {_MAKE}\b)",
+        example="Give me generic names of drugs, not brands.",
+        counter="Give me these two names, not those.",
+    ),
+    StrengthRule(
+        strength=3,
+        cues="my our all for please:please_no want:n't_want want:not_want should:you_should should:u_should",
+        pattern=rf"{_LEAD}{_ONCE}(?:in|for|with|on|under) (?:my|our|all(?: my| our)?) [\w' -]{{3,30}}?,? (?:never|always|don't|do not|no|please|only|use|put|leave)\b|{_LEAD}for [\w' -]{{3,25}} (?:i|we) only (?:want|need|take|like|do|use)\b|^please no (?!one\b|more of this)\w+|@(?:i|we) (?:don't|do not|dont) want (?:any )?(?!to\b|you\b)[\w' -]{{2,25}} in (?:my|any|all|your|our|work|\w+s)\b(?! (?:life|head|house|home)\b)|@(?:you|u) should [^?]*\bbefore (?:sending|giving|showing|booking|answering|posting)\b|@(?:first|last|top) (?:line|sentence|thing) (?:of|in) (?:every|each|all|any)\w*\b",
+        example="In my short stories never use the present tense.",
+        counter="I do not want cats in my life.",
+    ),
+    StrengthRule(
+        strength=2,
+        cues="so",
+        pattern=rf"^i(?:'m| am| live| use| work| have| need| can't| cannot| only| do not| don't)\b[^;?]*,? so (?:please |always |just )?{_DO}\b[^?;]*\b(?:{_FORMAT}|if i|any|every|each|all|always|from)\b",
+        example="I use an air fryer, so give the minutes for one in all recipes.",
+    ),
+    StrengthRule(
+        strength=3,
         cues="if when",
-        pattern=rf"{_LEAD}{_ONCE}(?:if|when)(?: ever)? i (?:ever )?(?:haven't told|send|skip|log|start|say|begin|leave out|go over|ask|don't (?:say|tell|mention|give))\b[^;?]{{0,60}}?(?:, | )(?:always |please |then |you (?:always |never |just |only )?)*(?!let (?:me|us) know){_DO}\b",
+        pattern=rf"{_LEAD}{_ONCE}(?:if|when)(?: ever)? i (?:ever )?(?:haven't told|send|skip|log|start|say|begin|leave out|go over|ask|paste|forget|don't (?:say|tell|mention|give))\b[^;?]{{0,60}}?(?:, (?:always |please |then |you (?:always |never |just |only )?)*(?!let (?:me|us) know){_DO}| (?:don't|do not|dont|always|never|just|only) {_DO})\b",
         example="If I skip a day, give me ten burpees.",
         counter="If I start today, write it down.",
     ),
@@ -169,7 +227,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     ),
     StrengthRule(
         strength=3,
-        cues="guessing unsure says:i_say say:i_say approved:i've confirmed:i've said:i've read:i've said:he's said:she's done:write_done ok:my_ok okay:my_okay first:me_first trigger unless until",
+        cues="guessing unsure sure:not_sure says:i_say say:i_say approved:i've confirmed:i've said:i've read:i've said:he's said:she's done:write_done ok:my_ok okay:my_okay first:me_first trigger unless until",
         pattern=r"@(?:if|when(?:ever)?) you(?:'re| are) (?:guessing|unsure|not sure|in doubt|making (?:it|something) up)\b|@(?:until|unless|before|till) (?:i|he|she|we|mum|they)(?:'ve| have|'s| has)? (?:say|says|said|ok'd|okay|approved?|confirmed?|agreed?|read it|seen it|written|tried|type[sd]?)\b(?! (?:goodbye|so long|hello))|@(?:wait|ask|check) for my (?:ok|okay|go|yes|approval|answer)\b|@(?:run|show|send) (?:it|them|every\w*|any\w*|each|all)\b[^.;?]*\b(?:by|past|to) me (?:first|before)\b|@wait for (?:me|my (?:ok|okay|go))\b",
         example="Flag it if you're guessing.",
         counter="Do not leave until he says goodbye.",

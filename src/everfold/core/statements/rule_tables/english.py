@@ -1290,6 +1290,13 @@ QUESTIONS: Final[tuple[StatementRule, ...]] = (
         example="Can you answer in French from now on?",
     ),
     StatementRule(
+        kind="constraint",
+        cues="future starting today now time single good permanent permanently anymore more stop default rule so",
+        pattern=r"^(?:please |hey,? |and |so |also |pls |hi,? )*(?:can|could|would|will|may|might) (?:you|u|we|i) (?!still\b).*\b(?:in (?:the )?future|starting (?:today|now)|each time|every (?:time|single)|for good|permanent(?:ly)?|any ?more|by default|as a rule)\b|^(?:please |hey,? |and |so |also |pls |hi,? )*(?:can|could|would|will) (?:you|u) (?:please |pls )?stop (?:\w+ing|using|the)\b|^can we make it so\b",
+        example="Could you put the ticket number in front in future?",
+        counter="Would you still do it every time?",
+    ),
+    StatementRule(
         kind="open",
         cues="still undecided answer",
         needles="still |ever |: |undecided|unsure|tbd",

@@ -459,7 +459,7 @@ STRENGTHS: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=2,
         kinds="constraint|remember|correction|decision|preference",
-        pattern=r"{open}(?:please )?(?:answer|reply|respond|speak|talk|write|use|keep|stick to|treat|assume|limit|ask me|check with me|tell me before|confirm with me|make sure (?:that )?(?:every|each|no|nobody|you (?:never|always|don't|only)|nothing)|ensure (?:that )?(?:every|each|no|nobody|nothing))\b(?! (?:this|that|it|these|those|them|the (?:first|second|same|old|other)|yours|in touch|me posted|going|me updated)\b)",
+        pattern=r"{open}(?:please )?(?:answer|reply|respond|speak|talk|write|use|keep|stick to|treat|assume|limit|ask me|check with me|tell me before|confirm with me|make sure (?:that )?(?:every|each|no|nobody|you (?:never|always|don't|only)|nothing)|ensure (?:that )?(?:every|each|no|nobody|nothing))\b(?! (?:this|that|it|these|those|them|the (?:first|second|same|old|other)|yours|in touch|me posted|going|me updated)\b)(?![^;?]* (?:in|for|on) this \w+)",
         example="Answer in plain English.",
         counter="Keep in touch.",
     ),
