@@ -96,7 +96,7 @@ def pin(wires: list[dict[str, object]], every: int) -> list[dict[str, object]]:
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     log_seed=st.integers(0, 2**16),
-    count=st.integers(4, some(600, 200)),
+    count=st.integers(4, some(600, 120)),
     limit=st.sampled_from(LIMITS),
     every=st.sampled_from((0, 2, 5)),
     seed=st.integers(0, 2**16),

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from tests.support.postgres import renew_database
-from tests.support.sizes import examples
+from tests.support.sizes import examples, some
 
 from everfold.adapters.postgres.store import PostgresStore
 from everfold.adapters.sqlite.store import SqliteStore
@@ -294,7 +294,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
 SETTINGS = settings(
     max_examples=examples(25),
-    stateful_step_count=20,
+    stateful_step_count=some(20, 15),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )

@@ -149,7 +149,7 @@ async def test_users_and_agents_stay_apart(kind: str, tmp_path: Path) -> None:
     rng = random.Random(5)
     async with everfold.open(url) as engine:
         sessions = {pair: await engine.session(user=pair[0], agent=pair[1], limit=2_500) for pair in pairs}
-        for number in range(some(320, 260)):
+        for number in range(some(320, 240)):
             pair = rng.choice(pairs)
             mark = f"{pair[0]}{pair[1]}"
             await sessions[pair].append(
@@ -174,14 +174,14 @@ async def test_users_and_agents_stay_apart(kind: str, tmp_path: Path) -> None:
             assert not [hit for hit in theirs for user, agent in pairs if user != pair[0] and user in hit.excerpt]
 
 
-@pytest.mark.parametrize("limit", [2_500, 8_000])
+@pytest.mark.parametrize("limit", [2_500, pytest.param(8_000, marks=pytest.mark.slow)])
 async def test_a_pin_never_leaves(limit: int) -> None:
     """A user message marked with [[keep]] stays word for word through every compaction; one of a tool is no pin."""
     pin = "[[keep]] The door code is 4711."
     async with everfold.open("memory://") as engine:
         prover = Prover(await engine.session(limit=limit))
         await prover.append({"role": "user", "content": "Hello!"}, {"role": "user", "content": pin})
-        for index, entry in enumerate(endless_log(limit, messages_count=some(220, 150)), 3):
+        for index, entry in enumerate(endless_log(limit, messages_count=some(220, 120)), 3):
             await prover.append(entry.wire)
             if index % 9 == 0:
                 window = await prover.window()

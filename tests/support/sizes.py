@@ -1,8 +1,8 @@
 """How much of a test is run: all of it at night, a part while a person waits.
 
-`make nightly` sets `TESTS_AT_FULL_SIZE` and runs what is marked as slow. Without it a property is tried on a quarter of
-its examples and over shorter logs, a process is killed once at each step, and of all combinations of several parameters so many are tried that
-each of their values is met.
+`make nightly` sets `TESTS_AT_FULL_SIZE` and runs what is marked as slow. Without it a property is tried on an eighth of
+its examples and over shorter logs, a process is killed once at each step, and of all combinations of several parameters
+so many are tried that each of their values is met.
 """
 
 import os
@@ -22,7 +22,7 @@ STORES: Final = ("sqlite", pytest.param("memory", marks=pytest.mark.slow))
 
 def examples(count: int) -> int:
     """How many of so many examples a property is tried on."""
-    return count if AT_FULL_SIZE else -(-count // 4)
+    return count if AT_FULL_SIZE else -(-count // 8)
 
 
 def some(full: T, by_day: T) -> T:
