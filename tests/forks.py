@@ -8,6 +8,7 @@ be the program's input, output and errors, and the order in a line. The fork tha
 and tells there its process id and, when it has ended, its exit code. `fork_client.py` speaks the same for a shell.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -249,7 +251,23 @@ def become(order: Mapping[str, object], files: list[int]) -> None:
     sys.path[0] = ""
     sys.path[1:1] = [it for it in str(environment.get("PYTHONPATH", "")).split(os.pathsep) if it not in sys.path]
     program = sys.modules["__main__"] = ModuleType("__main__")
-    exec(compile(str(order["code"]), "<string>", "exec"), program.__dict__)
+    try:
+        exec(compile(str(order["code"]), "<string>", "exec"), program.__dict__)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        end(ended.code or 0)
+    end(0)
+
+
+def end(code: int) -> None:
+    """End as Python does, but without freeing what was loaded: that would copy all that is shared with the other forks."""
+    threading._shutdown()  # type: ignore[attr-defined]  # nothing public waits for all threads
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):  # Python says itself what it could not write
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":
