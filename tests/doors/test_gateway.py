@@ -269,10 +269,8 @@ async def open_agent(
         await opened.client.close()
 
 
-@pytest.mark.parametrize(
-    "speaker",
-    [ChatSpeaker, *(pytest.param(one, marks=pytest.mark.slow) for one in (ResponsesSpeaker, MessagesSpeaker))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("speaker", [ChatSpeaker, ResponsesSpeaker, MessagesSpeaker])
 async def test_passes_the_conformance_run(tmp_path: Path, speaker: Callable[[str, Lists], Speaker]) -> None:
     """A provider's own SDK passes the run that every door passes, with nothing but another base URL."""
     await run_conformance(partial(open_agent, speaker=speaker, lists={}), everfold.open, tmp_path)

@@ -94,7 +94,8 @@ async def open_beside(store: str, url: str) -> AsyncIterator[Speaker]:
         yield Speaker(engine, url)
 
 
-@pytest.mark.parametrize("open_agent", [pytest.param(open_here, marks=pytest.mark.slow), open_beside])
+@pytest.mark.slow
+@pytest.mark.parametrize("open_agent", [open_here, open_beside])
 async def test_passes_the_conformance_run(tmp_path: Path, open_agent: OpenAgent) -> None:
     """An agent passes the run that every door passes, wherever the engine runs."""
     await run_conformance(open_agent, everfold.open, tmp_path)
