@@ -7,8 +7,9 @@ from typing import Any, Final
 import httpx2
 from bench.material.logs import endless_log
 from tests.server.processes import SECS
+from tests.support.sizes import some
 
-WIRES: Final = [entry.wire for entry in endless_log(5, messages_count=240)]
+WIRES: Final = [entry.wire for entry in endless_log(5, messages_count=some(240, 120))]
 
 
 class Talk:

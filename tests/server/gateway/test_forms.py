@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.server.gateway.conftest import PATHS, Gateway, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
+from tests.support.sizes import matrix
 
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_responses_request
 
@@ -71,8 +72,7 @@ async def test_the_clients_own_bytes_go_on(gateway: Gateway, provider: PlayedPro
     assert kinds == ["user", "assistant", *["result"] * (1 if form == "anthropic" else 2), "assistant"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize(("form", "is_streamed"), matrix(FORMS, [True, False]))
 async def test_a_stream_is_stored_as_a_plain_answer_is(
     gateway: Gateway, provider: PlayedProvider, form: str, *, is_streamed: bool
 ) -> None:

@@ -10,6 +10,7 @@ import openai
 import pytest
 from tests.server.gateway.conftest import KEY, PATHS, Gateway, answered, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider, reply
+from tests.support.sizes import matrix
 from tests.support.waiting import until
 
 from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
@@ -41,9 +42,7 @@ def text_of(response: httpx2.Response) -> str:
     return str(response.json()["choices"][0]["message"]["content"])
 
 
-@pytest.mark.parametrize("has_calls", [False, True])
-@pytest.mark.parametrize("is_streamed", [False, True])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "is_streamed", "has_calls"), matrix(FORMS, [False, True], [True, False]))
 async def test_a_retry_gets_its_reply_again(
     gateway: Gateway, provider: PlayedProvider, form: WireFormat, *, is_streamed: bool, has_calls: bool
 ) -> None:
@@ -309,8 +308,7 @@ def ask_by_sdk(form: WireFormat, base: str) -> object:
                 return events.get_final_message().content
 
 
-@pytest.mark.parametrize("has_calls", [False, True])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "has_calls"), matrix(FORMS, [True, False]))
 async def test_the_sdks_read_a_replay(
     gateway: Gateway, provider: PlayedProvider, form: WireFormat, *, has_calls: bool
 ) -> None:

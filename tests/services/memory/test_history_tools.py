@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.sizes import matrix
 
 import everfold
 from everfold.core.primitives.json_values import JsonObject
@@ -63,9 +64,9 @@ async def show_answer(session: Session, arguments: JsonObject, answer: str) -> s
     return json.dumps((await session.window()).render("openai")["messages"], ensure_ascii=False)
 
 
-@pytest.mark.parametrize("limit", [4_000, 24_000])
-@pytest.mark.parametrize("kind", list(TEXTS))
-@pytest.mark.parametrize("said", ["user", "tool", "call", "external"])
+@pytest.mark.parametrize(
+    ("said", "kind", "limit"), matrix(["user", "tool", "call", "external"], list(TEXTS), [4_000, 24_000])
+)
 async def test_what_the_window_leaves_out_is_read_back(said: str, kind: str, limit: int) -> None:
     """From the page that a mark names, the calls that each answer gives read the whole text, each shown uncut."""
     text = TEXTS[kind]
