@@ -1,6 +1,7 @@
 """The command line, run in this process, in a folder of its own."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,17 +33,30 @@ def run(here: Path) -> Run:  # noqa: ARG001 - commands run there
     return run_command
 
 
-@pytest.fixture
-def transcript(here: Path) -> Path:
+def write_transcript(folder: Path) -> Path:
     """A file of one conversation of a coding agent, some 10,000 tokens."""
-    path = here / "work.jsonl"
+    path = folder / "work.jsonl"
     path.write_text("".join(json.dumps(entry.wire) + "\n" for entry in coding_log(3, turns_count=6)), "utf-8")
     return path
 
 
 @pytest.fixture
-def database(run: Run, transcript: Path, here: Path) -> Path:
-    """A database that the transcript was replayed into."""
-    path = here / "log.db"
-    run("replay", transcript, "--limit", "6000", "--db", path)
+def transcript(here: Path) -> Path:
+    """The transcript, where commands run."""
+    return write_transcript(here)
+
+
+@pytest.fixture(scope="session")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that the transcript was replayed into, to be copied."""
+    folder = tmp_path_factory.mktemp("replayed")
+    path = folder / "log.db"
+    command = ["replay", str(write_transcript(folder)), "--limit", "6000", "--db", str(path)]
+    assert CliRunner().invoke(app, command, prog_name="everfold").exit_code == 0
     return path
+
+
+@pytest.fixture
+def database(replayed: Path, transcript: Path) -> Path:
+    """A copy of it, beside the transcript."""
+    return Path(shutil.copy(replayed, transcript.with_name("log.db")))

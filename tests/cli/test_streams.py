@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 
 TALK = '{"role": "user", "content": "How much? 5 \u00b5g \u2192 6"}\n{"role": "assistant", "content": "As you say."}\n'
 
@@ -31,10 +32,10 @@ def test_an_encoding_that_lacks_a_character_shows_another_for_it(folder: Path) -
     assert b"How much? 5 ?g ? 6" in done.stdout
 
 
-def test_a_closed_stream_keeps_nothing_from_being_done(folder: Path) -> None:
+def test_a_closed_stream_keeps_nothing_from_being_done(folder: Path, run: Run) -> None:
     """An import whose output is closed stores the file and ends well."""
     assert _run("everfold import talk.jsonl --db t.db >&- 2>&-", folder).returncode == 0
-    assert b"As you say." in _run("everfold show --db t.db", folder).stdout
+    assert "As you say." in run("show", "--db", str(folder / "t.db")).stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
@@ -46,8 +47,8 @@ def test_a_full_disk_is_told_in_one_sentence(folder: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_a_pipe_is_read_once_and_whole(folder: Path) -> None:
+def test_a_pipe_is_read_once_and_whole(folder: Path, run: Run) -> None:
     """A transcript that comes through a pipe is imported as one from a file is."""
     done = _run("cat talk.jsonl | everfold import /dev/stdin --db t.db", folder)
     assert done.returncode == 0, done.stderr
-    assert b"As you say." in _run("everfold show --db t.db", folder).stdout
+    assert "As you say." in run("show", "--db", str(folder / "t.db")).stdout

@@ -7,6 +7,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from tests.support.sizes import every
 
 HIDE = """
 import sys
@@ -57,7 +58,7 @@ def test_the_library_works(project: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 True\n", "")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["chat"]])
+@pytest.mark.parametrize("arguments", every(2, [[], ["--help"], ["chat"]]))
 def test_the_command_says_what_it_needs(project: Path, arguments: list[str]) -> None:
     """Without its extra the command says so in one sentence, and ends as after any invalid input."""
     done = run_installed(project, COMMAND.format(arguments=arguments))
@@ -69,8 +70,18 @@ def test_the_command_says_what_it_needs(project: Path, arguments: list[str]) -> 
     ("arguments", "returncode", "said"),
     [
         (["--help"], 0, ""),
-        (["chat"], 2, "error: a chat needs the extra `agents`: pip install 'everfold[agents]'"),
-        (["serve"], 2, "error: serving needs the extra `server`: pip install 'everfold[cli,server]'"),
+        pytest.param(
+            ["chat"],
+            2,
+            "error: a chat needs the extra `agents`: pip install 'everfold[agents]'",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["serve"],
+            2,
+            "error: serving needs the extra `server`: pip install 'everfold[cli,server]'",
+            marks=pytest.mark.slow,
+        ),
         (["mcp"], 2, "error: an MCP server needs the extra `mcp`: pip install 'everfold[cli,mcp]'"),
     ],
 )

@@ -15,7 +15,11 @@ ASK = [sys.executable, "-c", "from everfold.cli.entry import run; run()"]
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("everfold ser", "serve"), ("everfold import --us", "--user"), ("everfold api-keys re", "revoke")],
+    [
+        ("everfold ser", "serve"),
+        pytest.param("everfold import --us", "--user", marks=pytest.mark.slow),
+        ("everfold api-keys re", "revoke"),
+    ],
 )
 def test_a_shell_is_told_what_may_follow(words: str, expected: str, tmp_path: Path) -> None:
     """Names of commands, of commands in groups and of options are completed."""
