@@ -112,6 +112,7 @@ def test_an_answer_streams_and_is_stored(page: Page, dashboard: Dashboard) -> No
     expect(flow).to_contain_text("The kiln is warm.")
 
 
+@pytest.mark.slow
 def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
     """The button Stop ends an answer; its text up to then is stored and shown as stopped, also after a reload."""
     open_chat(page, "slow")
@@ -129,6 +130,7 @@ def test_an_answer_is_cut(page: Page, dashboard: Dashboard) -> None:
     expect(flow.locator(".is-stopped")).to_contain_text("Stopped:")
 
 
+@pytest.mark.slow
 def test_tools_are_shown_with_what_they_answer(page: Page, dashboard: Dashboard) -> None:
     """A call of a tool is a line of its own that opens to its arguments and its answer."""
     open_chat(page, "tools")

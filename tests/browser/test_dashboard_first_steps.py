@@ -11,6 +11,7 @@ from everfold.server.runtime import Runtime
 from everfold.testing.kit.builders import talk
 
 
+@pytest.mark.slow
 def test_the_demo_is_one_click_away(chromium: Browser, tmp_path: Path) -> None:
     """On an empty dashboard one button loads the demo and opens its session, whose strips show folded messages."""
     with serve_dashboard(tmp_path) as dashboard, dashboard.page(chromium) as page:

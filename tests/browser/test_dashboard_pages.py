@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.conftest import Dashboard, serve_dashboard
 from tests.browser.hostile import HOSTILE, RUNNING
+from tests.support.sizes import every
 
 from everfold.server.runtime import Runtime
 from everfold.services.sessions import search_users
@@ -129,7 +130,9 @@ def read_styles(page: Page) -> list[str]:
     return styles
 
 
-@pytest.mark.parametrize("place", ["system", "agents/shop", "users/default/memory"])
+@pytest.mark.parametrize(
+    "place", ["system", *(pytest.param(it, marks=pytest.mark.slow) for it in ("agents/shop", "users/default/memory"))]
+)
 def test_no_page_changes_the_style_of_another(page: Page, seeded: Seeded, place: str) -> None:
     """A page has the same styles when it is opened first and after every other page was visited."""
     assert seeded
@@ -183,7 +186,7 @@ def test_a_search_over_all_users_goes_on_until_it_is_stopped(
     expect(page.get_by_text("No message holds all of these words.")).to_be_visible()
 
 
-@pytest.mark.parametrize("place", ["constructor", "toString", "harbour"])
+@pytest.mark.parametrize("place", every(2, ["constructor", "toString", "harbour"]))
 def test_an_unknown_page_is_not_found(page: Page, place: str) -> None:
     """An address that names no page says so, also where every object of JavaScript has something of that name."""
     turn_to(page, f"#{place}")
@@ -192,7 +195,7 @@ def test_an_unknown_page_is_not_found(page: Page, place: str) -> None:
 
 
 @pytest.mark.usefixtures("seeded")
-@pytest.mark.parametrize("day", ["12026-01-01", "0000-01-01", "2031-13-01", "tomorrow"])
+@pytest.mark.parametrize("day", every(3, ["12026-01-01", "0000-01-01", "2031-13-01", "tomorrow"]))
 def test_a_range_ignores_what_is_no_day(page: Page, day: str) -> None:
     """A list and a search whose address holds something else than a day show what they would show without it."""
     for place, shown in (
@@ -229,6 +232,7 @@ def test_a_page_that_fails_keeps_the_frame(page: Page) -> None:
     expect(page.get_by_role("list", name="Figures")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_log_is_searched_beside_what_others_say(page: Page, dashboard: Dashboard) -> None:
     """The search of a log finds its only message with a word, which a hundred messages of another session say better."""
 
@@ -319,6 +323,7 @@ def test_markdown_is_formatted(page: Page, seeded: Seeded) -> None:
     expect(text).to_contain_text("**forty mugs**")
 
 
+@pytest.mark.slow
 def test_hostile_markdown_stays_text(page: Page, seeded: Seeded) -> None:
     """No message runs a script, makes a foreign element, or links to anything but web and mail."""
     for seq in range(2, len(HOSTILE) + 2):

@@ -287,6 +287,7 @@ def test_what_was_said_is_searched(page: Page, seeded: Seeded, trace: Trace) -> 
     expect(page.locator("#message-text")).to_contain_text(word[0])
 
 
+@pytest.mark.slow
 def test_strips_have_the_colours_of_the_fates(page: Page, seeded: Seeded, trace: Trace) -> None:
     """Each cell of each strip has the colour of what the engine says became of the message."""
     go(page, f"#sessions/{seeded.folded}")
@@ -504,6 +505,7 @@ def test_verify_says_that_all_holds(page: Page, seeded: Seeded) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("messages")
 
 
+@pytest.mark.slow
 def test_a_branch_is_made_from_a_message(page: Page, dashboard: Dashboard, seeded: Seeded) -> None:
     """A branch shares the past up to its message, and its page leads back to where it came from."""
 

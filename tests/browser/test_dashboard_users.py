@@ -101,6 +101,7 @@ def read_item(dashboard: Dashboard, seeded: Seeded, id_: str) -> Item:
     return dashboard.run(act)
 
 
+@pytest.mark.slow
 def test_the_rail_finds_people_on_the_server(page: Page) -> None:
     """A search asks the server and narrows the rail; the default user wears its badge; a click opens a person."""
     rail = page.get_by_role("listbox", name="Users")
@@ -153,6 +154,7 @@ def test_a_person_is_made_known_and_renamed(page: Page) -> None:
     expect(page.get_by_role("option", name="Rear Admiral Hopper")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_rename_keeps_what_another_client_binds(dashboard: Dashboard, page: Page) -> None:
     """A form that was opened before another client changed the user shows both versions, and sends only what was edited in it."""
     user_id = dashboard.run(lambda runtime: runtime.engine.add_user("Mary", bindings=["telegram:1"])).id
