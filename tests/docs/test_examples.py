@@ -14,10 +14,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 from tests.forks import Forks
+from tests.support.sizes import one_of_each
 
 import everfold
 from everfold.testing.kit.model_server import Answer, ModelServer, anthropic_answer
@@ -93,6 +94,16 @@ def providing_model() -> Iterator[dict[str, str]]:
 EXAMPLES = [it for page in PAGES for it in find_examples(page.read_text("utf-8"), str(page.relative_to(PROJECT)))]
 PYTHON = [it for it in EXAMPLES if it.fence.startswith("python")]
 PROGRAMS = [it for it in EXAMPLES if it.program]
+LONG: Final = {"demo": r"read_demo", "command": r'everfold (replay|serve)|"serve"', "SDK": r"import (anthropic|openai)"}
+"""What takes a program seconds: to fold the demo, to replay or serve it, to load an SDK. By day the first of each kind runs."""
+
+
+def name_kind(example: Example) -> str:
+    """Which kind of long program it is; one that is not long is of a kind of its own."""
+    return next((kind for kind, mark in LONG.items() if re.search(mark, example.code)), example.place)
+
+
+RUN = [example for _, example in one_of_each([(name_kind(it), it) for it in PROGRAMS])]
 
 
 @pytest.mark.parametrize("example", PYTHON, ids=[it.place for it in PYTHON])
@@ -103,7 +114,7 @@ def test_every_example_is_python(example: Example) -> None:
     compile(example.code, example.place, "exec", flags=top_level_await)
 
 
-@pytest.mark.parametrize("example", PROGRAMS, ids=[it.place for it in PROGRAMS])
+@pytest.mark.parametrize("example", RUN, ids=[it.place for it in RUN])
 def test_every_program_runs(example: Example, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """A program in the documents ends well in an empty folder, and prints what the page says, to the letter."""
     forks: Forks = request.getfixturevalue("forks" if example.program == "python" else "command_forks")
