@@ -87,7 +87,7 @@ class Size:
     """After so long no further blow comes, so that the test ends on a slow machine too."""
 
 
-BY_DAY: Final = Size(servers_count=2, workers_count=2, clients_count=8, blows_count=6, strike_secs=60)
+BY_DAY: Final = Size(servers_count=2, workers_count=2, clients_count=6, blows_count=4, strike_secs=60)
 IN_FULL: Final = Size(servers_count=3, workers_count=3, clients_count=60, blows_count=40, strike_secs=480)
 
 

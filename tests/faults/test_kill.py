@@ -9,7 +9,7 @@ import pytest
 from bench.material.logs import endless_log
 from tests.forks import Forks
 from tests.support.proofs import Prover, list_all_compactions
-from tests.support.sizes import one_of_each
+from tests.support.sizes import one_of_each, some
 
 import everfold
 from everfold.core.compaction.tasks import Task, Written
@@ -22,19 +22,23 @@ WRITER = Path(__file__).with_name("writer.py")
 BATCH = 3
 LIMIT = 2_500
 WIRES = [entry.wire for entry in endless_log(17, messages_count=150)]
+AROUND = ("before", "after")
+"""A call is killed on both sides; by day before one, and after the next."""
 POINTS = one_of_each(
     [
         *(
             (f"{when}:{name}", passes)
-            for name, passes in (("append", 20), ("begin_compaction", 2), ("commit_compaction", 2))
-            for when in ("before", "after")
+            for index, (name, passes) in enumerate(
+                (("append", some(20, 8)), ("begin_compaction", some(2, 0)), ("commit_compaction", some(2, 0)))
+            )
+            for when in some(AROUND, AROUND[index % 2 :][:1])
         ),
         ("before:create_session", 0),
         ("after:create_session", 0),
         ("within:split_statements", 1),
         ("within:insert_session", 0),
         ("within:insert_state", 0),
-        ("within:write_scope", 20),
+        ("within:write_scope", some(20, 8)),
         ("within:settle_message", 4),
         ("within:insert_compaction", 0),
         ("within:insert_compaction", 3),
@@ -52,21 +56,23 @@ WORK_POINTS = one_of_each(
     [
         *(
             (f"{when}:{name}", passes)
-            for name, passes in (
-                ("begin_compaction", 4),
-                ("claim_compaction", 6),
-                ("keep_draft", 3),
-                ("commit_compaction", 1),
-                ("commit_compaction", 4),
-                ("revise_compaction", 1),
-                ("release_compaction", 1),
-                ("end_compaction", 0),
+            for index, (name, passes) in enumerate(
+                (
+                    ("begin_compaction", some(4, 1)),
+                    ("claim_compaction", some(6, 2)),
+                    ("keep_draft", some(3, 1)),
+                    ("commit_compaction", 1),
+                    ("commit_compaction", 4),
+                    ("revise_compaction", 1),
+                    ("release_compaction", 1),
+                    ("end_compaction", 0),
+                )
             )
-            for when in ("before", "after")
+            for when in some(AROUND, AROUND[index % 2 :][:1])
         ),
-        ("within:claim_compaction", 3),
-        ("within:keep_draft", 2),
-        ("within:commit_compaction", 2),
+        ("within:claim_compaction", some(3, 1)),
+        ("within:keep_draft", some(2, 1)),
+        ("within:commit_compaction", some(2, 1)),
         ("within:settle_digest", 0),
         ("within:move_up_held", 1),
         ("within:insert_revision", 1),

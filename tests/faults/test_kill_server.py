@@ -13,6 +13,7 @@ import httpx2
 import pytest
 from tests.forks import Forks
 from tests.server.processes import Process, serving
+from tests.support.sizes import some
 
 import everfold
 from everfold import Everfold
@@ -220,7 +221,8 @@ async def _fill(hands: Hands) -> None:
     """Enough to fold, and something to remember."""
     for user, session in hands.sessions.items():
         said = [
-            f"Remember that my {MARKERS[user]} locker {number} is blue. " + "So be it. " * 20 for number in range(12)
+            f"Remember that my {MARKERS[user]} locker {number} is blue. " + "So be it. " * 20
+            for number in range(some(12, 6))
         ]
         wires = [
             wire

@@ -18,7 +18,7 @@ import pytest
 from bench.material.logs import coding_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
-from tests.support.sizes import spread
+from tests.support.sizes import some, spread
 
 from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -125,13 +125,13 @@ def real_log(real_data: Path) -> Wires:
     if not path.is_file():
         pytest.skip(f"{path.name} is not in the folder of real conversations")
     found = [message.wire for it in read_transcript(path).conversations[:9] for message in it.messages]
-    return [wire for wire in found if wire["role"] != "system"][:100]
+    return [wire for wire in found if wire["role"] != "system"][: some(100, 80)]
 
 
 @pytest.fixture
 def own_log() -> Wires:
     """A coding agent's turns."""
-    return [entry.wire for entry in coding_log(5, turns_count=6)]
+    return [entry.wire for entry in coding_log(5, turns_count=some(6, 5))]
 
 
 LOGS = ("real_log", "own_log")

@@ -202,11 +202,7 @@ async def test_planted_facts(summariser: str, slice_name: str, folds_count: int,
 
 @pytest.mark.parametrize(
     "summariser",
-    [
-        pytest.param(name, marks=() if name in {"failing", "hostile"} else pytest.mark.slow)
-        for name in SUMMARISERS
-        if name != "good"
-    ],
+    [pytest.param(name, marks=() if name == "hostile" else pytest.mark.slow) for name in SUMMARISERS if name != "good"],
 )
 async def test_an_earlier_digest(summariser: str, open_with_model: Opening) -> None:
     """What an earlier digest says stays word for word while it stands, whatever is made of later messages after it."""

@@ -27,15 +27,30 @@ NOBODY = 65_534
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-async def fill(path: Path, messages_count: int = 90) -> list[dict[str, object]]:
-    """A database with one session, and the messages in it."""
-    wires = [entry.wire for entry in endless_log(5, messages_count=messages_count)]
+WIRES = [entry.wire for entry in endless_log(5, messages_count=90)]
+
+
+async def fill(path: Path, messages_count: int) -> None:
+    """A database with one session, and so many of the messages in it."""
     async with everfold.open(f"sqlite:///{path}") as engine:
         session = await engine.session(limit=2_500)
         for first in range(0, messages_count, 10):
-            await session.append(wires[first : first + 10])
+            await session.append(WIRES[first : first + 10])
             await session.window()
-    return wires
+
+
+@pytest.fixture(scope="module")
+async def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all of the messages, to be copied."""
+    path = tmp_path_factory.mktemp("full") / "log.db"
+    await fill(path, len(WIRES))
+    return path
+
+
+@pytest.fixture
+def path(full: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copy(full, tmp_path / "log.db"))
 
 
 async def read_log(session: Session) -> list[Message]:
@@ -87,10 +102,8 @@ async def test_processes_that_append_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", every(4, range(12)))
-async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
+async def test_a_damaged_file_is_noticed(seed: int, path: Path) -> None:
     """Flipped bytes give a clear error or a problem, or have hit nothing that matters; never another exception."""
-    path = tmp_path / "log.db"
-    wires = await fill(path)
     content = bytearray(path.read_bytes())
     rng = random.Random(seed)
     for _ in range(1 + seed * 4):
@@ -103,7 +116,7 @@ async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
             unsound = (await session.verify()).problems
             await session.window()
             log = await read_log(session)
-            assert problems or unsound or [message.wire for message in log] == wires
+            assert problems or unsound or [message.wire for message in log] == WIRES
     except EverfoldError as error:
         assert len(str(error)) > 20
 
@@ -119,10 +132,8 @@ async def test_a_damaged_file_is_noticed(seed: int, tmp_path: Path) -> None:
         "UPDATE session_states SET revision = 'seven'",
     ],
 )
-async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) -> None:
+async def test_a_damaged_column_is_named_and_found(damage: str, path: Path) -> None:
     """A column with what is never written there fails verification, and whatever reads it says that it is damaged."""
-    path = tmp_path / "log.db"
-    await fill(path)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(damage)
     async with everfold.open(f"sqlite:///{path}") as engine:
@@ -140,10 +151,8 @@ async def test_a_damaged_column_is_named_and_found(damage: str, tmp_path: Path) 
                 await session.inspect.trace()
 
 
-async def test_a_missing_message_is_named(tmp_path: Path) -> None:
+async def test_a_missing_message_is_named(path: Path) -> None:
     """A window that would show a message whose row is gone says which one, and that the store is damaged."""
-    path = tmp_path / "log.db"
-    await fill(path)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("DELETE FROM messages WHERE seq = 1")
     async with everfold.open(f"sqlite:///{path}") as engine:
@@ -163,10 +172,8 @@ async def test_a_missing_message_is_named(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_a_search_index_of_other_messages_is_found(damage: str, problem: str, tmp_path: Path) -> None:
+async def test_a_search_index_of_other_messages_is_found(damage: str, problem: str, path: Path) -> None:
     """A message that cannot be searched for, or a row of the index that belongs to none, is a problem of the store."""
-    path = tmp_path / "log.db"
-    await fill(path)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(damage)
     async with everfold.open(f"sqlite:///{path}") as engine:
@@ -176,10 +183,8 @@ async def test_a_search_index_of_other_messages_is_found(damage: str, problem: s
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
-async def test_a_cut_off_file_is_refused(share: float, tmp_path: Path) -> None:
+async def test_a_cut_off_file_is_refused(share: float, path: Path) -> None:
     """A file that ends too early is reported as damaged, and is not made longer or shorter by looking at it."""
-    path = tmp_path / "log.db"
-    await fill(path)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(CorruptStoreError):
