@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.support.proofs import list_all_compactions
+from tests.support.sizes import some
 
 import everfold
 from everfold import Everfold, Hooks, PendingFold, Session, TurnStart
@@ -93,7 +94,7 @@ async def noted(session: Session) -> object:
     return await session.tools().memory_add("The back door sticks in the rain. " * 3)
 
 
-TALK = talk(60)
+TALK = talk(some(60, 44))
 PINS = [wire for n in range(30) for wire in (user(f"[[keep]] Gate {n} has code {n * 37}."), assistant("Noted. " * 30))]
 MIDDLING = [
     wire for n in range(30) for wire in (user(f"Gate {n}: {words(30, f'g{n}x')}"), assistant(words(60, f"r{n}x")))

@@ -17,7 +17,7 @@ THOROUGH_EVERY = 8
 @pytest.mark.parametrize("limit", [128_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 async def test_large_limits(real_data: Path, tmp_path: Path, limit: int) -> None:
     """Folds of windows of a hundred thousand and of a million tokens keep every guarantee; at night over two million."""
-    messages = (agents(real_data) + chain(real_data))[: some(None, 650)]
+    messages = (agents(real_data) + chain(real_data))[: some(None, 500)]
     async with everfold.open(f"sqlite:///{tmp_path}/log.db") as engine:
         prover = Prover(await engine.session(limit=limit), wire_format="openai")
         for number, first in enumerate(range(0, len(messages), MESSAGES_PER_WINDOW), 1):

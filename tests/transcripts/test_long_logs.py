@@ -11,7 +11,7 @@ from tests.support.sizes import some
 
 import everfold
 
-MESSAGES_COUNT = some(5_000, 450)
+MESSAGES_COUNT = some(5_000, 300)
 LIMIT_TOKENS = 8_000
 THOROUGH_EVERY = 150
 """So many requests lie between two whole proofs, each of which reads the log from its beginning."""

@@ -27,8 +27,8 @@ async def fill(url: str) -> None:
     """Two users with folded, branched, erased and retracted conversations, memory, keys and what was asked before."""
     async with everfold.open(url, settings=SETTINGS) as engine:
         for user, log in (
-            ("ada", chat_log(3, messages_count=some(160, 80))),
-            ("bob", coding_log(5, turns_count=some(6, 3))),
+            ("ada", chat_log(3, messages_count=some(160, 60))),
+            ("bob", coding_log(5, turns_count=some(6, 2))),
         ):
             session = await engine.session(user=user, agent="helper", limit=4000)
             for entry in log:

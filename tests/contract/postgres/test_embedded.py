@@ -7,11 +7,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.sizes import matrix
 
 import everfold
 from everfold.errors import InvalidInputError
 from everfold.testing import running_postgres
 from everfold.testing.kit.builders import user
+
+SHELLS = {"in front": "exec ", "in the background": "trap '' INT; exec "}
 
 
 async def test_it_serves_an_engine_and_is_gone_at_the_end() -> None:
@@ -30,11 +33,10 @@ async def test_it_serves_an_engine_and_is_gone_at_the_end() -> None:
         psycopg.connect(server.url)
 
 
-@pytest.mark.parametrize("shell", ["", "trap '' INT; exec "], ids=["in front", "in the background"])
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("ending", "shell"), matrix([signal.SIGINT, signal.SIGTERM], [*SHELLS]))
 def test_its_command_runs_until_it_is_interrupted(shell: str, ending: signal.Signals) -> None:
     """`make postgres` prints the URL of a server that serves, and ends with ctrl-C, also where its shell ignores it."""
-    command = ["sh", "-c", f"{shell or 'exec '}{sys.executable} -m everfold.testing.kit.postgres"]
+    command = ["sh", "-c", f"{SHELLS[shell]}{sys.executable} -m everfold.testing.kit.postgres"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()

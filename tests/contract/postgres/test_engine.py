@@ -8,6 +8,7 @@ from random import Random
 import psycopg
 import pytest
 from bench.material.logs import endless_log
+from tests.support.sizes import some
 from tests.support.waiting import until
 
 import everfold
@@ -16,15 +17,15 @@ from everfold.adapters.postgres.store import PostgresStore
 from everfold.errors import CorruptStoreError, InvalidInputError, SchemaError, StoreUnavailableError
 
 REMEMBERING = {"memory": {"system": "structured"}, "embed": {"model": "hash:64"}}
-TALK = [entry.wire for entry in endless_log(5, messages_count=160)]
+TALK = list(endless_log(5, messages_count=some(160, 100)))
 
 
 async def test_a_talk_folds_and_is_found_after_opening_again(database_url: str) -> None:
     """A log that compacts while it grows verifies, keeps its window over an opening, and is searched and erased."""
     async with everfold.open(database_url) as engine:
         session = await engine.session(user="ada", limit=8_000)
-        for wire in TALK:
-            await session.append(wire)
+        for entry in TALK:
+            await session.append(entry.wire)
             window = await session.window()
         await session.append({"role": "user", "content": "The harbour master keeps a heron."})
         assert (await session.inspect.state()).compactions_count > 1
@@ -49,7 +50,7 @@ async def test_what_sqlite_shows_postgres_shows(database_url: str, tmp_path_fact
         async with everfold.open(url, settings={"recall": {"enabled": False}}) as engine:
             session = await engine.session(limit=8_000)
             requests: list[object] = []
-            for entry in endless_log(5, messages_count=160):
+            for entry in TALK:
                 await session.append(entry.wire, said_at=entry.said_at)
                 requests.append((await session.window()).render("openai"))
             shown.append(requests)
@@ -93,9 +94,9 @@ async def test_an_embedder_s_vectors_come_and_go_with_the_messages(database_url:
     ],
 )
 async def test_a_message_of_many_words_is_stored_and_found(database_url: str, letters: str) -> None:
-    """A message of a million characters, all its words different, is stored whole and found by its first words."""
+    """A message of a million characters, by day of 400,000, all its words different, is stored whole and found by its first words."""
     draw = Random(7)
-    words = ["".join(draw.choices(letters, k=9)) for _ in range(100_000)]
+    words = ["".join(draw.choices(letters, k=9)) for _ in range(some(100_000, 40_000))]
     async with everfold.open(database_url) as engine:
         session = await engine.session()
         await session.append({"role": "user", "content": " ".join(words)})

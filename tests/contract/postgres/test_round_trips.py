@@ -68,8 +68,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 async def fill(engine: Everfold, *, remembers: bool) -> str:
     """A session that has compacted many times, whose last message asks for something."""
-    session = await engine.session(user="ada", limit=some(8_000, 2_000))
-    for entry in endless_log(2, messages_count=some(160, 110)):
+    session = await engine.session(user="ada", limit=some(8_000, 1_600))
+    for entry in endless_log(2, messages_count=some(160, 80)):
         await session.append(entry.wire)
         await session.window()
     assert (await session.inspect.state()).compactions_count > 8

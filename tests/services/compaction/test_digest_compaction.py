@@ -10,7 +10,7 @@ from bench.material.demo import demo_log
 from bench.material.logs import coding_log, endless_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
-from tests.support.sizes import matrix
+from tests.support.sizes import matrix, some
 
 from everfold import Everfold, Session
 from everfold.adapters.models.scripted import ScriptedModel, Step
@@ -24,8 +24,8 @@ Wires = Sequence[Mapping[str, object]]
 Opening = Callable[..., AbstractAsyncContextManager[Everfold]]
 OWN: dict[str, Wires] = {
     "coding": [entry.wire for entry in coding_log(11, turns_count=12)],
-    "demo": demo_log().messages[:160],
-    "endless": [entry.wire for entry in endless_log(11, messages_count=160)],
+    "demo": demo_log().messages[: some(160, 120)],
+    "endless": [entry.wire for entry in endless_log(11, messages_count=some(160, 100))],
 }
 REAL = ("locomo-dev.json", "tau-airline-dev.jsonl")
 GAP = re.compile(r"\[\.\.\. ([\d,]+) characters of [a-z ]+ (\d+) left out \.\.\.\]")
@@ -40,7 +40,7 @@ def log_of(name: str, request: pytest.FixtureRequest) -> Wires:
     if not path.is_file():
         pytest.skip(f"{name} is not in the folder of real conversations")
     found = [message.wire for it in read_transcript(path).conversations[:8] for message in it.messages]
-    return [wire for wire in found if wire["role"] != "system"][:420]
+    return [wire for wire in found if wire["role"] != "system"][: some(420, 240)]
 
 
 def read_entries(requests: Sequence[ModelRequest]) -> dict[int, list[str]]:

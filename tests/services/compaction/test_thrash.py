@@ -11,7 +11,7 @@ import pytest
 from bench.material.logs import chat_log
 from bench.transcripts.reading import read_transcript
 from tests.support.proofs import list_all_compactions
-from tests.support.sizes import matrix, some
+from tests.support.sizes import matrix, some, spread
 
 import everfold
 from everfold import Event, Everfold, Session
@@ -54,11 +54,11 @@ async def rest(engine: Everfold, session: Session, clock: FakeClock) -> None:
 def talk_of(name: str, request: pytest.FixtureRequest) -> Wires:
     """A generated talk, or a real one."""
     if name == "own":
-        return [entry.wire for entry in chat_log(7, messages_count=some(260, 180))]
+        return [entry.wire for entry in chat_log(7, messages_count=some(260, 130))]
     path: Path = request.getfixturevalue("real_data") / "locomo-dev.json"
     if not path.is_file():
         pytest.skip(f"{path.name} is not in the folder of real conversations")
-    return [message.wire for message in next(iter(read_transcript(path).conversations)).messages][: some(400, 250)]
+    return [message.wire for message in next(iter(read_transcript(path).conversations)).messages][: some(400, 210)]
 
 
 @pytest.mark.parametrize(("name", "model", "synchronous"), matrix(["own", "real"], [*MODELS], [True, False]))
@@ -96,7 +96,7 @@ def words(count: int, word: str) -> str:
     return " ".join(f"{word}{number}" for number in range(count))
 
 
-@pytest.mark.parametrize(("model", "synchronous"), matrix([*MODELS], [True, False]))
+@pytest.mark.parametrize(("synchronous", "model"), spread([True, False], [*MODELS]))
 async def test_a_limit_that_cannot_be_met(
     model: str, open_with_model: Opening, clock: FakeClock, *, synchronous: bool
 ) -> None:

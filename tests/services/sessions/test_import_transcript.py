@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from bench.material.logs import chat_log, endless_log
 from bench.transcripts.reading import read_transcript
+from tests.support.sizes import some
 
 import everfold
 from everfold import Everfold
@@ -15,7 +16,11 @@ from everfold.adapters.transcripts import parse_transcript
 from everfold.config import Overrides
 from everfold.core.log.transcripts import Transcript
 from everfold.errors import BudgetUnsatisfiableError, InvalidInputError
-from everfold.services.sessions.import_transcript import BATCH_COUNT, Imported
+from everfold.services.sessions import import_transcript
+from everfold.services.sessions.import_transcript import Imported
+
+BATCH_COUNT = some(import_transcript.BATCH_COUNT, 100)
+"""How many messages are stored at once: fewer by day, so that a shorter log has as many batches."""
 
 GOOD: list[dict[str, object]] = [
     {"role": "user", "content": "Hello."},
@@ -23,6 +28,12 @@ GOOD: list[dict[str, object]] = [
 ]
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 ORPHAN: dict[str, object] = {"role": "tool", "tool_call_id": "call_9", "content": "found"}
+
+
+@pytest.fixture(autouse=True)
+def batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imports store so many messages at once."""
+    monkeypatch.setattr(import_transcript, "BATCH_COUNT", BATCH_COUNT)
 
 
 def read(*conversations: list[dict[str, object]], **envelope: object) -> Transcript:
