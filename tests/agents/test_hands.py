@@ -247,7 +247,7 @@ async def test_a_hand_cannot_ask_a_hand(script: WriteScript) -> None:
         assert "I am asked." in await agents.hands.query_hand("plain", "And now?")
 
 
-@pytest.mark.parametrize("tool", every(2, ["model", "hang", "hang_softly", "desk_hang"]))
+@pytest.mark.parametrize("tool", every(3, ["model", "hang", "hang_softly", "desk_hang"]))
 async def test_a_hand_ends_in_time(
     here: Path, script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:

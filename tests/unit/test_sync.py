@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
+from tests.support.sizes import STORES
 
 import everfold
 from everfold import Settings, sync_classes
@@ -83,10 +84,10 @@ def threads() -> set[threading.Thread]:
     return set(threading.enumerate())
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=STORES)
+def url(request: pytest.FixtureRequest, file_url: str) -> str:
     """The url of a new store of each kind."""
-    return f"sqlite:///{tmp_path}/log.db" if request.param == "sqlite" else "memory://"
+    return file_url if request.param == "sqlite" else "memory://"
 
 
 @pytest.mark.anyio

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import apsw
 import pytest
+from tests.support.sizes import STORES
 
 import everfold
 from everfold import Everfold
@@ -349,6 +350,16 @@ async def fill(engine: Everfold, name: str) -> Session:
     await session.window()
     await (await engine.memory(user=name)).dream()
     return session
+
+
+@pytest.fixture(scope="module", params=STORES)
+async def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The document of such a user as each store gives it."""
+    folder = tmp_path_factory.mktemp("exported")
+    url = f"sqlite:///{folder}/everfold.db" if request.param == "sqlite" else "memory://"
+    async with everfold.open(url, clock=FakeClock(), ids=CountingIds(), settings=ON) as engine:
+        await fill(engine, "ada")
+        return json.dumps(await engine.export_user("ada"))
 
 
 async def test_a_wipe_of_memory_leaves_the_transcripts(engine: Everfold) -> None:
@@ -711,11 +722,10 @@ async def test_an_import_is_another_users_in_another_store(engine: Everfold) -> 
     ],
 )
 async def test_a_broken_document_stores_nothing(
-    engine: Everfold, path: tuple[str | int, ...], value: object, where: str
+    exported: str, path: tuple[str | int, ...], value: object, where: str
 ) -> None:
     """A document of a newer version, or with anything that is not as it must be, is refused with where it is broken."""
-    await fill(engine, "ada")
-    document = json.loads(json.dumps(await engine.export_user("ada")))
+    document = json.loads(exported)
     at = document
     for step in path[:-1]:
         at = at[step]

@@ -43,7 +43,7 @@ async def fill(engine: Everfold, clock: FakeClock) -> Session:
     await session.append([user("Look."), calls("a", "b"), result("b", "two"), result("a", "one"), assistant("Both.")])
     await session.append(user("It is five."), origin="system", source="tick")
     await session.append([calls("c", "d"), result("c", "three"), user("Never mind."), result("d", "late")])
-    await session.append(talk(some(300, 100)))
+    await session.append(talk(some(300, 60)))
     await session.compact()
     branch = await session.branch(8)
     await branch.append([user("Another way."), calls("e"), result("e", "x"), assistant("Fine.")], client_id="branch")

@@ -84,10 +84,9 @@ async def snapshot(session: Session) -> object:
 
 
 @pytest.fixture(params=STORES)
-async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Everfold]:
+async def engine(request: pytest.FixtureRequest, file_url: str) -> AsyncIterator[Everfold]:
     """An engine over each store."""
-    url = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/log.db"
-    async with everfold.open(url) as opened:
+    async with everfold.open(file_url if request.param == "sqlite" else "memory://") as opened:
         yield opened
 
 

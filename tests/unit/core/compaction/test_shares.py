@@ -1,6 +1,7 @@
 """What digests and their rollup take of a window."""
 
 from bench.material.logs import chat_log
+from tests.support.sizes import some
 
 import everfold
 from everfold.core.compaction.layout import Layout, ShownRange
@@ -40,7 +41,7 @@ async def play(limit: int, messages_count: int) -> Window:
 
 async def test_a_small_window_has_one_rollup_that_fills_its_share() -> None:
     """Where no provider keeps a prefix, all digests but the newest are one, and it takes what they may."""
-    window = await play(1_600, 400)
+    window = await play(1_600, some(400, 160))
     rollup, *newer = (entry.shown for entry in window.entries if isinstance(entry, RangeEntry))
     assert rollup.kind == "rollup"
     assert len(newer) <= 1
