@@ -2,7 +2,8 @@
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from everfold.errors import MOST_QUOTED_CHARS
@@ -30,10 +31,18 @@ def find_repeated(said: str, long: str) -> str:
 
     Frames, line breaks and escapes that a terminal or JSON puts between are not counted.
     """
-    said, long = _squeeze(said), _squeeze(long)
-    size = MOST_QUOTED_CHARS + 1
-    pieces = {long[at : at + size] for at in range(len(long) - size + 1)}
-    return next((said[at : at + size] for at in range(len(said) - size + 1) if said[at : at + size] in pieces), "")
+    long_pieces = _list_pieces(long)
+    return next((piece for piece in _cut(said) if piece in long_pieces), "")
+
+
+@cache
+def _list_pieces(long: str) -> frozenset[str]:
+    return frozenset(_cut(long))
+
+
+def _cut(text: str) -> Iterator[str]:
+    squeezed, size = _squeeze(text), MOST_QUOTED_CHARS + 1
+    return (squeezed[at : at + size] for at in range(len(squeezed) - size + 1))
 
 
 def _squeeze(text: str) -> str:

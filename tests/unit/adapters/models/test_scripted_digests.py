@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from bench.material.demo import demo_log
 from bench.material.logs import chat_log, coding_log, endless_log
+from tests.support.sizes import matrix
 
 from everfold.adapters.models.scripted_digests import DigestKind, write_scripted_digest
 from everfold.core.digests.requests import DigestRequest, FoldedMessage, plan_digest_requests
@@ -100,8 +101,7 @@ FAULT_BY_KIND: dict[DigestKind, str] = {
 }
 
 
-@pytest.mark.parametrize("kind", FAULT_BY_KIND)
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize(("name", "kind"), matrix(list(LOGS), list(FAULT_BY_KIND)))
 def test_a_bad_digest_fails(name: str, kind: DigestKind) -> None:
     """Every bad digest of every log is refused, with the fault that it is made for."""
     for request in requests_of(LOGS[name]):

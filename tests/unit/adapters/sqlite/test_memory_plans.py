@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
@@ -24,10 +23,10 @@ OWN_ROWS = {"SCAN hit", "SCAN unread", "SCAN CONSTANT ROW"}
 """Steps over what the query has found itself."""
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """An empty database, for which the plan is the one that a full one has: nothing is ever analysed."""
-    opened = open_database(str(tmp_path / "log.db"))
+    opened = open_database(str(tmp_path_factory.mktemp("plans") / "log.db"))
     yield opened
     opened.close()
 

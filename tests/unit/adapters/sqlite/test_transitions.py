@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -44,19 +43,25 @@ COMPACTION_QUERIES = {
 }
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    """An empty database, in which rows need no parents."""
-    opened = open_database(str(tmp_path / "log.db"))
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A database in which rows need no parents."""
+    opened = open_database(str(tmp_path_factory.mktemp("transitions") / "log.db"))
     opened.connection.execute("PRAGMA foreign_keys = OFF")
     yield opened
     opened.close()
 
 
+@pytest.fixture
+def database(opened: Database) -> Database:
+    """The same without an event."""
+    opened.connection.execute("DELETE FROM compactions")
+    return opened
+
+
 def insert(database: Database, position: Position, *, digest: WorkState, extraction: WorkState = "off") -> None:
     """The only event, in a position."""
     certificate = "{}" if position.layout == "committed" else None
-    database.connection.execute("DELETE FROM compactions")
     database.connection.execute(
         "INSERT INTO compactions (id, user_key, session_key, ordinal, state, begun_at, plan, certificate, digest, "
         "extraction, attempts) VALUES ('evt', 1, 1, 1, ?, 0, x'', ?, ?, ?, 1)",

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
@@ -22,10 +21,10 @@ WHOLE = ("SCAN candidate", "SCAN bare", "SCAN json_each VIRTUAL TABLE")
 """What is read from end to end: what an inner query gave, and the kinds that are asked for."""
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """An empty database, for which the plan is the one that a full one has: nothing is ever analysed."""
-    opened = open_database(str(tmp_path / "log.db"))
+    opened = open_database(str(tmp_path_factory.mktemp("plans") / "log.db"))
     load_extension(opened)
     yield opened
     opened.close()
