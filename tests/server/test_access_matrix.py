@@ -15,6 +15,7 @@ from tests.server.asking import Answer, ask
 from tests.server.conftest import Served
 from tests.server.operations import Operation, fill, list_operations
 from tests.server.seeding import AGENTS, MARKERS, USERS, Known, Seed, sow
+from tests.support.sizes import some
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("nothing_put_off")]
 
@@ -138,11 +139,11 @@ def hash_rows(path: Path) -> str:
 
 
 async def test_reads_are_answered_by_their_rules(served: Served, seed: Seed) -> None:
-    """Every GET with every key is answered as its rule says; none fails."""
+    """Every GET with every key, by day with every second one, is answered as its rule says; none fails."""
     wrong = []
-    for operation in list_operations(served.app.openapi()):
+    for number, operation in enumerate(list_operations(served.app.openapi())):
         if not operation.is_write:
-            for key in KEYS:
+            for key in some(KEYS, KEYS[number % 2 :: 2]):
                 answer = await send(served.app, operation, seed, seed.known[OWN], key)
                 verdict = judge(operation, key)
                 if not is_as_judged(verdict, operation, answer):
@@ -171,10 +172,10 @@ async def test_refused_writes_change_nothing(served: Served, seed: Seed, tmp_pat
 
 
 async def test_allowed_writes_succeed(served: Served, seed: Seed, tmp_path: Path) -> None:
-    """Every write with every key that may do it succeeds, each over a store that is as it was sown."""
+    """Every write with every key that may do it succeeds, each over a store that is as it was sown; by day every second one."""
     wrong = []
-    for operation in list_operations(served.app.openapi()):
-        for key in KEYS:
+    for number, operation in enumerate(list_operations(served.app.openapi())):
+        for key in some(KEYS, KEYS[number % 2 :: 2]):
             if operation.is_write and judge(operation, key) == "in" and key not in BAD_KEYS[1:]:
                 answer = await send(served.app, operation, seed, seed.known[OWN], key)
                 if not is_as_judged("in", operation, answer):

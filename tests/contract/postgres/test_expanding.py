@@ -64,8 +64,13 @@ async def store(next_url: str) -> AsyncIterator[PostgresStore]:
     await opened.close()
 
 
-class TestExpanded(SessionContract, LogContract, CompactionContract, ItemContract):
-    """Runs the contract of what a turn does over the schema of the next release."""
+class TestExpanded(SessionContract, LogContract):
+    """Runs the contract of what a turn does over the schema of the next release: its sessions and their logs."""
+
+
+@pytest.mark.slow
+class TestExpandedWork(CompactionContract, ItemContract):
+    """The same for compactions and memory."""
 
 
 async def test_a_migration_behind_a_backup_stops_no_open_store(database_url: str) -> None:
