@@ -263,6 +263,7 @@ def test_a_server_whose_name_no_tool_can_carry() -> None:
         open_toolsets([], {"my desk": served(command=("true",))})
 
 
+@pytest.mark.slow
 async def test_an_allowed_tool_that_there_is_not(script: WriteScript, command: Sequence[str]) -> None:
     """An allow-list that names a tool which the server lacks is refused, with what it has."""
     mcp = {"desk": served(command=tuple(command), allow=("read_notes",))}

@@ -76,7 +76,7 @@ async def read_windows(url: str) -> dict[str, str]:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("count", every(5, range(1, len(load_migrations("postgres")))))
+@pytest.mark.parametrize("count", every(11, range(1, len(load_migrations("postgres")))))
 async def test_a_former_database_upgrades(project: Path, tmp_path: Path, database_url: str, count: int) -> None:
     """A database that stopped after any migration renders every session as before, byte for byte, and takes new messages."""
     await fill(project, tmp_path, database_url)

@@ -32,6 +32,7 @@ async def test_the_demo_is_loaded_once(served: Served, admin: httpx2.AsyncClient
     assert (again.status_code, again.json()["code"]) == (409, "conflict")
 
 
+@pytest.mark.slow
 async def test_the_demo_was_said_lately(served: Served, admin: httpx2.AsyncClient) -> None:
     """The demo's last message is less than a week old, and every message keeps its day of the week and its distance."""
     answer = (await admin.post("/api/demo")).json()

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from bench.material.logs import endless_log
+from tests.support.sizes import some
 from tests.support.waiting import until
 
 import everfold
@@ -87,8 +88,8 @@ async def engine(trace: Trace, file_url: str) -> AsyncIterator[Everfold]:  # noq
 
 async def steady(engine: Everfold) -> Session:
     """A session that has compacted many times, whose last window is known to its handle, far from the next one."""
-    session = await engine.session(limit=8_000)
-    for entry in endless_log(2, messages_count=120):
+    session = await engine.session(limit=some(8_000, 2_500))
+    for entry in endless_log(2, messages_count=some(120, 50)):
         await session.append(entry.wire)
         await session.window()
     await session.compact(keep_recent=2)

@@ -33,7 +33,7 @@ async def test_airline_conversations(real_data: Path, limit: int) -> None:
         assert not any(refused for _, refused in results)
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", every(4, LIMITS))
 async def test_a_coding_session(real_data: Path, tmp_path: Path, limit: int) -> None:
     """A coding agent's run, cut off in a call, holds in a file."""
     for conversation in conversations(real_data, CODING):

@@ -322,7 +322,10 @@ def test_a_fork_opens_it_anew(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"7 {texts}\n", "")
 
 
-@pytest.mark.parametrize(("end", "code", "told"), [("", 0, ""), ('raise SystemExit("boom")', 1, "boom\n")])
+@pytest.mark.parametrize(
+    ("end", "code", "told"),
+    [pytest.param("", 0, "", marks=pytest.mark.slow), ('raise SystemExit("boom")', 1, "boom\n")],
+)
 def test_a_script_that_does_not_close_it(tmp_path: Path, end: str, code: int, told: str) -> None:
     """A program that ends with an open engine ends, without a word of it, and what was appended is stored."""
     done = run_script(LEFT_OPEN.format(path=tmp_path / "log.db", end=end), tmp_path)

@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Run
 
 FIXTURES = Path(__file__).parents[2] / "data" / "transcripts"
@@ -43,6 +44,7 @@ def test_standard_input_is_imported(here: Path) -> None:
     assert [one["stored_count"] for one in json.loads(done.stdout)["sessions"]] == [6, 2, 2]
 
 
+@pytest.mark.slow
 def test_standard_input_is_refused_as_a_file_is(here: Path) -> None:
     """What holds no conversation, and the export of a user, end with an error where they come by a pipe."""
     command = [sys.executable, "-m", "everfold.cli.main", "import", "-", "--db", "a.db"]

@@ -16,6 +16,7 @@ def read(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_demo_shows_every_fact(run: Run, here: Path) -> None:
     """The demo folds its story tenfold, holds or finds every planted fact, and never shows a corrected one as current."""
     document = read(run("demo", "--json"))

@@ -12,7 +12,7 @@ import pytest
 from tests.server.gateway.conftest import PATHS, Gateway, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
 from tests.server.gateway.test_forms import FORMS, LONG, read_reply, write_results
-from tests.support.sizes import spread
+from tests.support.sizes import every, spread
 from tests.support.waiting import SECS
 
 from everfold.core.conversations.replies import StreamedReply
@@ -30,7 +30,7 @@ WINDOW = ("messages", "input", "instructions", "system", "tools")
 SEARCH = ("h1", "history_search", '{"query": "kiln"}')
 READ = ("h2", "history_read", '{"first": 1}')
 LOOK = ("c1", "look", '{"key": "a"}')
-in_each_form = pytest.mark.parametrize("form", FORMS)
+in_each_form = pytest.mark.parametrize("form", every(2, FORMS))
 in_each_way = pytest.mark.parametrize(("form", "is_streamed"), spread(FORMS, [False, True]))
 
 

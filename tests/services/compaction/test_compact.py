@@ -6,7 +6,7 @@ from bench.material.logs import endless_log
 from everfold import Everfold
 
 
-@pytest.mark.parametrize("count", [199, 200, 201, 450])
+@pytest.mark.parametrize("count", [199, pytest.param(200, marks=pytest.mark.slow), 201, 450])
 async def test_passes_a_run_of_messages_that_are_all_kept(engine: Everfold, count: int) -> None:
     """A range of short user messages, which gains nothing by itself, does not stop the overflow from folding what follows."""
     session = await engine.session(limit=8000)

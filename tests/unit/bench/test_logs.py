@@ -49,6 +49,7 @@ def test_an_endless_log_streams() -> None:
     assert len(list(islice(endless_log(1, messages_count=10**12), 5))) == 5
 
 
+@pytest.mark.slow
 def test_an_endless_log_holds_its_shares() -> None:
     """Pastes, standing statements, tool turns and the sizes of messages are what the docstring promises."""
     entries = [entry for seed in range(4) for entry in endless_log(seed, messages_count=8_000)]

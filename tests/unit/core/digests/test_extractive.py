@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from tests.support.sizes import some
 
 from everfold.core.digests.extractive import DigestSource, compose_digest, compose_digest_stepwise, compose_rollup
@@ -505,6 +506,7 @@ def test_the_parts_of_a_fold_pause_the_more_often_the_more_they_read() -> None:
     assert min(pauses) >= len(lines) // 200
 
 
+@pytest.mark.slow
 def test_a_rollup_compares_the_lines_of_a_full_pool_once() -> None:
     """The lines of a long log meet again at every rollup: what was compared for one is not compared anew for the next."""
     places = ("gate", "lamp", "kiln", "shed", "pier", "yard")
