@@ -14,7 +14,7 @@ import pytest
 from tests.server.asking import ask
 from tests.server.conftest import INLINE, Served, serve
 from tests.server.streaming import PATIENCE_SECS, listening, streaming, wait_until
-from tests.support.sizes import some
+from tests.support.sizes import every, some
 
 from everfold.adapters.sqlite.store import SqliteStore
 from everfold.core.log.interruption import INTERRUPTED_MARK
@@ -258,7 +258,7 @@ async def test_a_client_that_goes_away_cuts_its_answer(tmp_path: Path) -> None:
             await stream.until("text_delta")
 
 
-@pytest.mark.parametrize("stream_secs", [0.0, 0.01, 0.02, 0.03, 0.05, 0.08])
+@pytest.mark.parametrize("stream_secs", every(3, [0.0, 0.01, 0.02, 0.03, 0.05, 0.08]))
 async def test_an_answer_has_ended_with_its_request(tmp_path: Path, stream_secs: float) -> None:
     """Whenever the reader leaves, an answer has ended when its request has: no turn runs on, and nothing failed beside."""
     async with talking(tmp_path, {"text": SLOW["text"], "word_secs": 0.001}) as talk:

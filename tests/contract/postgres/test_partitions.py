@@ -11,7 +11,6 @@ from tests.support.postgres import LOOKED_UP, clear, partition
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.migrating import migrate
 from everfold.adapters.postgres.store import PostgresStore
-from everfold.testing.contract.compaction import CompactionContract
 from everfold.testing.contract.log import LogContract
 from everfold.testing.contract.sessions import SessionContract
 
@@ -67,7 +66,7 @@ async def store(partitioned_url: str) -> AsyncIterator[PostgresStore]:
     await opened.close()
 
 
-QUICK = (SessionContract, LogContract, CompactionContract)
+QUICK = (SessionContract, LogContract)
 MORE = make_tests("Partitioned", [contract for contract in CONTRACTS if contract not in QUICK])
 
 vars().update(make_tests("Partitioned", QUICK))
