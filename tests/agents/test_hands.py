@@ -286,7 +286,7 @@ async def test_a_server_that_never_begins_is_ended(here: Path, script: WriteScri
         assert list_open_programs(pids) == []
 
 
-@pytest.mark.parametrize("how", ["task", "scope"])
+@pytest.mark.parametrize("how", ["task", pytest.param("scope", marks=pytest.mark.slow)])
 async def test_cancelling_leaves_nothing_running(
     here: Path, script: WriteScript, command: Sequence[str], monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:

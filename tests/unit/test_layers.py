@@ -32,8 +32,13 @@ def tree(project: Path, tmp_path: Path) -> Path:
     ("place", "text", "broken"),
     [
         ("core/planted.py", "import os\n", "The core touches nothing outside itself"),
-        ("core/planted.py", "import everfold.adapters\n", "Layers import to the right only"),
-        ("errors.py", "import everfold.core\n", "Layers import to the right only"),
+        pytest.param(
+            "core/planted.py",
+            "import everfold.adapters\n",
+            "Layers import to the right only",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("errors.py", "import everfold.core\n", "Layers import to the right only", marks=pytest.mark.slow),
         ("attic/__init__.py", "", "Layers import to the right only"),
     ],
     ids=["core reaches the world", "core imports an adapter", "errors import the core", "a room that has no place"],
