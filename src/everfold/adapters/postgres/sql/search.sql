@@ -3,7 +3,7 @@
 -- index, and read all rows of a user who has 100,000 of them for each word.
 
 -- name: insert_message
--- A message with its words, in one way to the server. Words beyond the first 200,000 characters, and those of more than 2,046
+-- A message with its words, in one round trip. Words beyond the first 200,000 characters, and those of more than 2,046
 -- bytes, are left out: an index takes no more.
 WITH message AS (
     INSERT INTO messages (

@@ -2,7 +2,7 @@
 
 They are read with those of `strengths`, which has the signs and the order.
 
-Source: own grammar of orders, written on rules of three authors who had not seen the code, and measured on a fourth's.
+Source: own grammar of orders, written on the `dev` split of tests/data/standing/phrased.jsonl only.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ _UNITS: Final = (
     r"|francs|rupees|yen|pesos|kronor|24[- ]hour(?: clock)?|bullets?(?: points)?|spaces|tabs)"
 )
 _DO: Final = (
-    r"(?:{order}|retire|ban|bring|refer|let|carry|hold|tell|greet|run|lead|spare|warn|ring|text|lay|hand|work|remind|correct|point|finish|end|drop|mark|round|alway|vary|link|translate"
+    r"(?:{order}|retire|ban|bring|refer|let|carry|hold|tell|greet|run|lead|spare|warn|ring|text|lay|hand|work|remind|correct|point|finish|end|drop|mark|round|vary|link|translate"
     r"|convert|capitali[sz]e|abbreviate|bold|italici[sz]e|sum up|proofread|walk me|pretend|imagine you|roll|double[- ]check|swap|bundle|pad|lock|archive|write|pair|group|strike|interrupt|cap)"
 )
 """What opens an order, also beside those verbs that are told apart by themselves."""
@@ -45,7 +45,8 @@ _TOLD: Final = (
     r"|keeps?|ends?|cr(?:y|ies)|laughs?|loves?|love|wins?|sues?|asks|asked|feels?|felt|looks?|looked|forgets?|thinks?|thought|knew|gets?)\b)(?!.*\b(?:yesterday|last (?:night|week|year|time)|so far|in my life)\b)"
 )
 """A story of what a person does or did orders nothing."""
-_LEAD: Final = r"^(?:(?:and|but|so|also|oh|ok|okay|hey|please|kindly|right|look|listen|mate|one more thing|quick note|one (?:small )?(?:change|correction|request)|anyway|btw|by the way|again|then)[,:]? )*"
+_LEAD: Final = r"^(?:(?:and|but|so|also|oh|ok|okay|hey|please|kindly|right|look|listen|mate|one more thing|quick note|one (?:small )?(?:change|correction|request)|anyway|btw|by the way|again|then)[,:]? ){0,4}"
+"""What may stand before it. Bounded, as each number of openers looks ahead to the end of the sentence anew."""
 _SAID: Final = r"(?:an?|any|my|our|some\w*|no ?one|you're|you are|we're in|i'm|customer|client|[a-z]+(?<!it)(?<!that)(?<!there)(?<!he)(?<!what)(?<!she)'s|another|one of)"
 _ONCE: Final = (
     r"(?!.*\b(?:today|tonight|tomorrow|yesterday|this (?:morning|evening|afternoon|week|time|one)|next (?:week|time)|right now|(?:i|we|he|she|it|they) (?:was|were|had|got|went|came|saw|did|used)"
@@ -73,8 +74,8 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
         strength=3,
         cues=" ".join(f"you:{word}_you" for word in ("anything", "everything", "whatever", "that", "which"))
         + " you:s_you u:s_u you:menu_you you:menus_you",
-        pattern=rf"{_LEAD}{_ONCE}(?:.*(?:, |: |so ))?(?:please )?(?:no|nothing|none|never|don't|leave|keep|put|vary|without|(?:\w+ )?(?:mustn't|can't|shouldn't|won't have))\b.*@(?!things you\b)(?:anything|everything|whatever|[\w'-]+s|menu|plan|list|mail|file|all that|that) (?:that |which )?(?:you|u)(?:'ll| will| can| may| might| ever| go)* {_MAKE}\b(?! (?:for|to) (?:him|her|them|others|people)\b)"
-        rf"|{_ONCE}.*@(?!things you\b)(?:anything|everything|whatever|any [\w-]+|every [\w-]+|[\w'-]+s|menu) (?:that |which )?(?:you|u)(?:'ll| will| can| may| might| ever| go)* {_MAKE}\b(?: (?!you\b)[\w'-]+){{0,6}},? (?:must|should|shouldn't|has to|have to|needs?|can't|cannot|isn't|aren't|won't|mustn't|is to|are to|gets?|goes?|better)\b",
+        pattern=rf"{_LEAD}{_ONCE}(?:.*(?:, |: |so ))?(?:please )?(?:no|nothing|none|never|don't|leave|keep|put|vary|without|(?:\w+ )?(?:mustn't|can't|shouldn't|won't have))\b.{{0,80}}@(?!things you\b)(?:anything|everything|whatever|[\w'-]+s|menu|plan|list|mail|file|all that|that) (?:that |which )?(?:you|u)(?:'ll| will| can| may| might| ever| go)* {_MAKE}\b(?! (?:for|to) (?:him|her|them|others|people)\b)"
+        rf"|^{_ONCE}.*@(?!things you\b)(?:anything|everything|whatever|any [\w-]+|every [\w-]+|[\w'-]+s|menu) (?:that |which )?(?:you|u)(?:'ll| will| can| may| might| ever| go)* {_MAKE}\b(?: (?!you\b)[\w'-]+){{0,6}},? (?:must|should|shouldn't|has to|have to|needs?|can't|cannot|isn't|aren't|won't|mustn't|is to|are to|gets?|goes?|better)\b",
         example="The charts you make for me need patterns beside the colours.",
         counter="So no thanks for things you do.",
     ),
@@ -97,7 +98,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="when whenever if once should before moment:the_moment soon:as_soon time:any_time between during",
-        pattern=rf"{_LEAD}{_ONCE}(?:(?:when(?:ever)?|once|should|the moment|any ?time) (?:the|it|{_SAID})|if {_SAID}|(?:when(?:ever)?|if|once|should|as soon as|the moment|any ?time) (?:i (?:ask|say|tell|write|send|mention|ever|paste|give|type|make|post|forget|don't|do not|come asking|message|tell you|am|use)|there(?:'s| is| are) (?!time\b|a chance\b|any other\b)|you (?:correct|write|draft|answer|bring up|book|alter|change|quote|cut|remove|shorten|translate|skip|make|give me|plan|summari[sz]e|explain|don't|do not|can't|cannot)|what|they|one))\b[^;?]{{0,80}}?, (?:then )?(?:please )?(?:(?!let (?:me|us) know){{order}}|{_FORMAT} (?:in|with|as|first|under)|keywords in|lead|warn|ring|text|drop|raise|flag|remind|point|give|\w+ (?:it|them|him|her|me) |(?:you|u) (?!(?:know|see|can see|get|feel|might|could|would|will|have|are|were|want|need|think|should (?:see|be|have)))(?:just |only )?\w+|i want|i expect|i need|the (?:first|answer|wiki)|carbs|your (?:first|answer|reply)|it's out|no \w+|nothing)\b",
+        pattern=rf"{_LEAD}{_ONCE}(?:(?:when(?:ever)?|once|should|the moment|any ?time) (?:the|it|{_SAID})|if {_SAID}|(?:when(?:ever)?|if|once|should|as soon as|the moment|any ?time) (?:i (?:ask|say|tell|write|send|mention|ever|paste|give|type|make|post|forget|don't|do not|come asking|message|tell you|am|use)|there(?:'s| is| are) (?!time\b|a chance\b|any other\b)|you (?:correct|write|draft|answer|bring up|book|alter|change|quote|cut|remove|shorten|translate|skip|make|give me|plan|summari[sz]e|explain|don't|do not|can't|cannot)|what|they|one))\b[^;?]{{0,80}}?, (?:then )?(?:please )?(?:(?!let (?:me|us) know){{order}}|{_FORMAT} (?:in|with|as|first|under)|keywords in|lead|warn|ring|text|drop|raise|flag|remind|point|give|\w+ (?:it|them|him|her|me) |(?:you|u) (?!(?:know|see|can see|get|feel|might|could|would|will|have|are|were|want|need|think|should (?:see|be|have)))(?:just |only )?\w+|i want|i expect|i need|the (?:first|answer)|your (?:first|answer|reply)|it's out|no \w+|nothing)\b",
         example="When the answer is a number, lead with the number.",
         counter="When the weather is nice, you feel it at once.",
     ),
@@ -236,7 +237,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
         strength=3,
         cues="please for:for_me no no:_no nothing out off banned taboo limits limit no-go untouched unread private secret ceiling cap max end mine",
         pattern=r"{open}(?:no|nothing)(?! else\b)(?: (?:with|over|under|above|that|from|below|before|after|but))? (?!(?:one|idea|problem|wonder|longer|need|way|worries|rush|doubt|matter|clue|more|thanks|thank|sense|surprise|reason|luck|offen[cs]e|comment|big deal|pressure|hurry)\b)[^?;]{2,80}\b(?:please|for (?:me|us)|with me|around me|in (?:any|all|my|our|the) [\w-]+s?\b|without asking|w/o asking|ever|when you \w+)\b"
-        r"|@(?:is|are|stays?|remains?) (?:strictly |totally |completely |absolutely |to (?:stay|remain) )?(?:off[- ]limits|taboo|banned|a no-go|no-gos|untouched|unread|out of bounds|out of the question|none of your business|not (?:yours )?(?:to|for) (?:be )?\w+)\b|@(?:red-eyes|that|those|these|they|meetings before [\w: .]+) (?:is|are) out\b"
+        r"|@(?:is|are|stays?|remains?) (?:strictly |totally |completely |absolutely |to (?:stay|remain) )?(?:off[- ]limits|taboo|banned|a no-go|no-gos|untouched|unread|out of bounds|out of the question|none of your business|not (?:yours )?(?:to|for) (?:be )?\w+)\b|@(?:that|those|these|they) (?:is|are) out\b"
         r"|@(?:is|'s|are) (?:the|a|my|our) (?:hard |absolute )?(?:ceiling|cap|limit|maximum|max|fence|line)\b|@hard (?:cap|limit|stop|no) on\b",
         example="No calorie numbers with me.",
         counter="No idea what is wrong with me.",
@@ -301,7 +302,7 @@ DIRECTIVES: Final[tuple[StrengthRule, ...]] = (
     StrengthRule(
         strength=3,
         cues="use:use explain:explain talk:talk address:address sign:sign phrase:phrase write:write speak:speak say:say",
-        pattern=r"{open}(?:kindly |please |pls )*(?:explain|phrase|put|say) (?:things|stuff|everything|it all|concepts|it)(?: to me)? (?:like|as if|as though|so|in|without|briefly|simply|slowly)\b|{open}(?:kindly |please |pls )*(?:talk|speak|write)(?: to)? me (?:like|as|in|with|only)\b|{open}(?:kindly |please |pls )*address (?:my|me|our|her|him|them|the|all|customers|clients)\b[^?;]* (?:as|by|with)\b|{open}(?:kindly |please |pls )*sign (?:off|letters|e?-?mails?|messages|everything|them|me)\b[^?;]* (?:as|with|by)\b|^(?:kindly |please |pls |and |also |so )*use (?!(?:it|this|that|these|those|the (?:first|second|other|same|new|old|last))\b)[^?;]* (?:for|in) (?:[\w']+ )?(?:[\w'-]+s|me|us|dialogue|prose|code|everything|mine)\b[^?;]*$",
+        pattern=r"{open}(?:kindly |please |pls ){0,3}(?:explain|phrase|put|say) (?:things|stuff|everything|it all|concepts|it)(?: to me)? (?:like|as if|as though|so|in|without|briefly|simply|slowly)\b|{open}(?:kindly |please |pls ){0,3}(?:talk|speak|write)(?: to)? me (?:like|as|in|with|only)\b|{open}(?:kindly |please |pls ){0,3}address (?:my|me|our|her|him|them|the|all|customers|clients)\b[^?;]* (?:as|by|with)\b|{open}(?:kindly |please |pls ){0,3}sign (?:off|letters|e?-?mails?|messages|everything|them|me)\b[^?;]* (?:as|with|by)\b|^(?:kindly |please |pls |and |also |so )*use (?!(?:it|this|that|these|those|the (?:first|second|other|same|new|old|last))\b)[^?;]* (?:for|in) (?:[\w']+ )?(?:[\w'-]+s|me|us|dialogue|prose|code|everything|mine)\b[^?;]*$",
         example="Explain things to me like I'm ten.",
         counter="Use the other one for drinks.",
     ),
