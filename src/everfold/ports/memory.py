@@ -198,10 +198,10 @@ class ExtractionStore(Protocol):
     async def list_dreamable(self, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
         """Users and agents with something to dream of, that have been idle since before a moment.
 
-        They have an extraction above their cursor, and no proposed dream. Idle: the newest message with the source
-        `said` in any of their sessions, erased ones included, and the newest of all their extractions (`made_at`) are
-        both before the moment. Those that were active last come first, then by user and agent: a pair that cannot
-        be dreamed moves to the end.
+        They have an extraction above their cursor. Idle: the newest message with the source `said` in any of their
+        sessions, erased ones included, and the newest of all their extractions (`made_at`) are both before the moment.
+        Those without a proposed dream come first, then those that were active last, then by user and agent: a pair
+        that cannot be dreamed moves to the end.
         """
         ...
 

@@ -172,12 +172,28 @@ async def test_what_waits_for_approval_is_not_found(store: SqliteStore) -> None:
     loop = make_loop(store, FakeClock(day(1)))
     review = MemoryPolicy(system="structured", review=True)
     dreamer = replace(loop.dreamer, policy_of=lambda _agent: review)
-    proposed = await dreamer.dream(ADA, GUIDE)
+    proposed = await dreamer.dream(BOB, GUIDE)
     assert proposed is not None
-    assert await loop.poll() == [PAIRS[2], PAIRS[1]]
+    assert await loop.poll() == [PAIRS[1], PAIRS[0]]
     await loop.dispatcher.join()
     await dreamer.reject(proposed.id)
     assert await loop.poll() == []
+
+
+async def test_a_stale_proposal_keeps_no_idle_pair_from_its_dream(store: SqliteStore) -> None:
+    """Where another agent's dream takes a proposed topic's name, the pair gets its dream, and the proposal has failed."""
+    loop = make_loop(store, FakeClock(day(1)))
+    review = MemoryPolicy(system="structured", review=True)
+    proposed = await replace(loop.dreamer, policy_of=lambda _agent: review).dream(ADA, GUIDE)
+    assert proposed is not None
+    assert await loop.poll() == [PAIRS[2], PAIRS[1]]
+    await loop.dispatcher.join()
+    assert await loop.poll() == [PAIRS[0]]
+    await loop.dispatcher.join()
+    newest, stale = await store.list_dreams(ADA, GUIDE, limit_count=9)
+    assert newest.state == "applied"
+    assert set(newest.items) >= set(proposed.items)
+    assert (stale.id, stale.state, stale.topics) == (proposed.id, "failed", ())
 
 
 async def test_a_look_gives_at_most_so_many(store: SqliteStore) -> None:

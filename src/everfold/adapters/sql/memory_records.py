@@ -168,7 +168,7 @@ def insert_extraction(database: Database, user_key: int, extraction: Extraction)
 def list_dreamable(database: Database, idle_before: datetime, limit_count: int) -> list[tuple[UserId, AgentId]]:
     """See `ExtractionStore.list_dreamable`."""
     rows = database.rows("list_dreamable", idle_before=to_micros(idle_before), limit_count=limit_count)
-    return [(UserId(cast("str", user_id)), AgentId(cast("str", agent_id))) for user_id, agent_id, _ in rows]
+    return [(UserId(cast("str", user_id)), AgentId(cast("str", agent_id))) for user_id, agent_id, *_ in rows]
 
 
 def list_extractions(

@@ -34,7 +34,13 @@ from everfold.ports.leases import LeaseName
 from everfold.ports.system import Clock, Ids
 from everfold.services.dreams.ask_dream import Proposals, ask_dream
 from everfold.services.dreams.judge_dream import approve_dream, reject_dream, revert_dream
-from everfold.services.dreams.read_dream import DreamInput, DreamStore, list_range_items, read_dream_input
+from everfold.services.dreams.read_dream import (
+    DreamInput,
+    DreamStore,
+    is_awaiting_approval,
+    list_range_items,
+    read_dream_input,
+)
 from everfold.services.models.call_model import ModelCaller
 from everfold.services.sessions.hold_lease import hold_lease
 from everfold.services.telling.queueing import take_turn
@@ -90,6 +96,10 @@ class Dreamer:
     def is_dreaming(self, user_id: UserId, agent_id: AgentId) -> bool:
         """Whether a dream of theirs is on its way in this process."""
         return (user_id, agent_id) in self._busy
+
+    async def is_awaiting_approval(self, user_id: UserId, agent_id: AgentId) -> bool:
+        """Whether a proposed dream of theirs, which can still be applied, waits for a person."""
+        return await is_awaiting_approval(self.store, user_id, agent_id)
 
     async def dream(
         self, user_id: UserId, agent_id: AgentId, *, items_only: Sequence[ItemId] | None = None

@@ -42,13 +42,14 @@ class DreamLoop:
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE), init=False, repr=False)
 
     async def poll(self) -> list[tuple[UserId, AgentId]]:
-        """Have every idle pair dreamed for that is not already, and give them."""
+        """Have every idle pair dreamed for that is not already and has no dream to approve, and give them."""
         if not self.gap_secs:
             return []
         idle_before = self.clock.now() - timedelta(seconds=self.gap_secs)
         found = await self.store.list_dreamable(idle_before, MOST_PAIRS)
         waiting = {(job.user_id, job.agent_id) for job in self.dispatcher.list_jobs() if job.kind == "dream"}
-        pairs = [pair for pair in found if pair not in waiting and not self.dreamer.is_dreaming(*pair)]
+        free = [pair for pair in found if pair not in waiting and not self.dreamer.is_dreaming(*pair)]
+        pairs = [pair for pair in free if not await self.dreamer.is_awaiting_approval(*pair)]
         for user_id, agent_id in pairs:
             self.dispatcher.submit(DreamPair(user_id=user_id, agent_id=agent_id))
         return pairs

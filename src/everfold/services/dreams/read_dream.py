@@ -84,8 +84,8 @@ async def read_dream_input(
     extractions = () if items_only is not None else await _read_extractions(store, user_id, agent_id, cursor)
     if not (extractions or items_only):
         return None
-    proposals = await _list_proposals(store, user_id, agent_id)
-    if not all([await find_objection(store, one, version) for one in proposals]):
+    stale = await _list_stale(store, user_id, agent_id, version)
+    if stale is None:
         return None
     ids = items_only if items_only is not None else [id_ for one in extractions for id_ in one.items]
     items = await store.read_items(user_id, agent_id, ids)
@@ -113,14 +113,22 @@ async def read_dream_input(
         read_through=read_through,
         extractions=extractions,
         scene=scene,
-        stale=tuple(replace(one, state="failed", ended_at=now, topics=(), problem=_STALE) for one in proposals),
+        stale=tuple(replace(one, state="failed", ended_at=now, topics=(), problem=_STALE) for one in stale),
     )
 
 
-async def _list_proposals(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> list[Dream]:
-    """The dreams of theirs that wait for approval: none begins before they are decided."""
+async def is_awaiting_approval(store: MemoryStore, user_id: UserId, agent_id: AgentId) -> bool:
+    """Whether a proposed dream of theirs can still be applied: none begins before a person has decided it."""
+    return await _list_stale(store, user_id, agent_id, await store.read_memory_version(user_id)) is None
+
+
+async def _list_stale(
+    store: MemoryStore, user_id: UserId, agent_id: AgentId, version: MemoryVersion
+) -> list[Dream] | None:
+    """The proposals of theirs, none of which can be applied any more; None where one can."""
     dreams = await store.list_dreams(user_id, agent_id, limit_count=_DECIDED_COUNT)
-    return [dream for dream in dreams if dream.state == "proposed"]
+    proposals = [dream for dream in dreams if dream.state == "proposed"]
+    return proposals if all([await find_objection(store, one, version) for one in proposals]) else None
 
 
 def _list_replaced(sources: Iterable[Item], *, known: set[ItemId]) -> list[ItemId]:

@@ -242,7 +242,7 @@ class MemoryRecordContract:
         assert await store.read_cursor(BEN, CLERK) == 5
 
     async def test_who_has_something_to_dream_of(self, store: Store) -> None:
-        """Pairs that have been idle, with what no dream has read and none that waits, those active last first."""
+        """Pairs that have been idle, with what no dream has read; those without a proposal, then those active last first."""
         for agent_id in (GUIDE, CLERK):
             await open_session(store, session_record(f"ses_{agent_id}", agent_id=agent_id))
         await open_session(store, session_record("ses_ben", user_id=BEN))
@@ -260,11 +260,11 @@ class MemoryRecordContract:
         assert (ADA, CLERK) not in await store.list_dreamable(later, 9)
         assert await store.list_dreamable(minute(3), 9) == []
         await change(store, replace(BARE, read_through=1))
-        waiting = replace(dream("drm_ben", user_id=BEN), state="proposed")
-        await change(store, replace(BARE, user_id=BEN, dream=waiting))
-        assert await store.list_dreamable(later + MINUTE, 9) == [(ADA, CLERK)]
-        await change(store, replace(BARE, user_id=BEN, dream=replace(waiting, state="rejected")))
-        assert set(await store.list_dreamable(later + MINUTE, 9)) == {(ADA, CLERK), (BEN, GUIDE)}
+        waiting = replace(dream("drm_clerk"), agent_id=CLERK, state="proposed")
+        await change(store, replace(BARE, agent_id=CLERK, dream=waiting))
+        assert await store.list_dreamable(later + MINUTE, 9) == [(BEN, GUIDE), (ADA, CLERK)]
+        await change(store, replace(BARE, agent_id=CLERK, dream=replace(waiting, state="rejected")))
+        assert await store.list_dreamable(later + MINUTE, 9) == [(ADA, CLERK), (BEN, GUIDE)]
 
     async def test_session_memory_is_compared_and_set(self, store: Store) -> None:
         """What is kept for a session reads back equal, and is replaced only over what the writer has read."""

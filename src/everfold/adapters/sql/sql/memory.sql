@@ -205,20 +205,20 @@ WITH unread AS MATERIALIZED (
     FROM memory_cursors
     WHERE last_ordinal > read_through AND made_at < :idle_before
 )
-SELECT users.id, agents.id, CASE WHEN said_at > made_at THEN said_at ELSE made_at END AS active_at
-FROM unread
-JOIN users ON users.key = unread.user_key
-JOIN agents ON agents.key = unread.agent_key
-WHERE
-    (said_at IS NULL OR said_at < :idle_before)
-    AND NOT EXISTS (
+SELECT
+    users.id, agents.id, CASE WHEN said_at > made_at THEN said_at ELSE made_at END AS active_at,
+    EXISTS (
         SELECT 1 FROM dreams
         WHERE
             dreams.user_key = unread.user_key
             AND dreams.agent_key = unread.agent_key
             AND dreams.state = 'proposed'
-    )
-ORDER BY active_at DESC, users.id, agents.id
+    ) AS has_proposal
+FROM unread
+JOIN users ON users.key = unread.user_key
+JOIN agents ON agents.key = unread.agent_key
+WHERE said_at IS NULL OR said_at < :idle_before
+ORDER BY has_proposal, active_at DESC, users.id, agents.id
 LIMIT :limit_count;
 
 -- name: list_extractions
