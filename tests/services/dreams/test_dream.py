@@ -719,6 +719,28 @@ async def test_reject_drops_a_proposal_and_goes_on() -> None:
     assert _held(await bench.dream()).items == ("itm_3",)
 
 
+@pytest.mark.parametrize("moved_by", ["edit", "erase"])
+async def test_rejecting_a_stale_proposal_loses_none_of_its_items(moved_by: str) -> None:
+    """What a rejected proposal read is dreamed again where the proposal could not have been approved any more."""
+    bench = await Bench().open(*HARBOUR)
+    await bench.dream()
+    bench.policy = replace(bench.policy, review=True)
+    await remember(bench.store, NEW)
+    proposed = _held(await bench.dream())
+    (topic,) = await bench.topics()
+    head = await bench.store.read_memory_version(ADA)
+    change = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head)
+    edited = replace(topic, revision=2, content="By hand.", dream_id=None)
+    edit, erase = replace(change, topics=(edited,)), replace(change, has_erased=True)
+    await bench.store.change_memory(edit if moved_by == "edit" else erase)
+    assert (await bench.dreamer.reject(proposed.id)).state == "rejected"
+    assert await bench.store.read_cursor(ADA, GUIDE) == 1
+    again = _held(await bench.dream())
+    assert again.items == proposed.items
+    await bench.dreamer.reject(again.id)
+    assert await bench.dream() is None
+
+
 async def test_revert_brings_the_topics_back() -> None:
     """After a revert topics read as before the dream, as new revisions; what the dream began is gone."""
     bench = await Bench().open(*HARBOUR)

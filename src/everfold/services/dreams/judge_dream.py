@@ -37,6 +37,8 @@ async def approve_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, 
 async def reject_dream(store: MemoryStore, clock: Clock, dream_id: DreamId, *, actor: str, stream: Stream) -> Dream:
     """Drop a proposed dream. Its cursor moves on, so that the same is not proposed again.
 
+    The cursor of one that could not be applied any more stays: the next dream reads the same items over memory as it is.
+
     Raises:
         NotFoundError: there is no such dream.
         ConflictError: it is not proposed.
@@ -82,8 +84,9 @@ async def _plan_change(
 ) -> MemoryChange:
     topics: tuple[Topic, ...] = ()
     items: tuple[Item, ...] = ()
+    objection = None if judged.state == "reverted" else await find_objection(store, dream, version)
     if judged.state == "applied":
-        if (objection := await find_objection(store, dream, version)) is not None:
+        if objection is not None:
             raise _refuse(dream.id, objection)
         topics = dream.topics
         items = carry_ends(topics, await _read_sources(store, dream, topics), now=now)
@@ -91,7 +94,7 @@ async def _plan_change(
         topics = await _list_restored(store, dream, version, now)
         items = take_back_ends(dream.topics, await _read_sources(store, dream, dream.topics), now=now)
     cursor = await store.read_cursor(dream.user_id, dream.agent_id)
-    moves = judged.state != "reverted" and dream.read_through > cursor
+    moves = judged.state != "reverted" and objection is None and dream.read_through > cursor
     entry = AuditEntry(
         at=now,
         user_id=dream.user_id,
