@@ -27,7 +27,7 @@ from everfold.core.merging.item_subjects import (
     is_of_one_place,
     list_replaced_items,
     may_replace,
-    quotes_the_same,
+    says_again,
     says_no_more,
 )
 from everfold.core.merging.releasing import list_open_threats
@@ -197,7 +197,7 @@ class Desk:
             _was_taken_back(item)
             and item.changed_at >= new.last_seen_at
             and is_of_one_place(item, new)
-            and quotes_the_same(said, item)
+            and says_again(said, item)
             for item in self._index.list_quoting(said)
         )
 

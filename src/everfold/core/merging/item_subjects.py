@@ -127,7 +127,7 @@ def says_no_more(newer: Item, older: Item) -> bool:
     if not overlaps(newer, older):
         return False
     told = " ".join((older.statement, *(one.quote for one in older.evidence)))
-    return frozenset(read_matter(newer.statement).split()) <= {*read_matter(told).split(), "user"}
+    return _read_words(newer.statement) <= {*_read_words(told), "user"}
 
 
 def overlaps(one: Item, other: Item) -> bool:
@@ -135,15 +135,33 @@ def overlaps(one: Item, other: Item) -> bool:
     return any(_count_shared(quote, two) > 0 for quote, two in _pair_quotes(one, other))
 
 
-def quotes_the_same(one: Item, other: Item) -> bool:
-    """Whether a quote of one item and a quote of another are the same words, for at least half of the longer one.
+def says_again(new: Item, gone: Item) -> bool:
+    """Whether an item tells what another one quoted, of which only the places may be left.
 
-    A quote that was cut to nothing is at no place of its message: every quote of that message is the same.
+    Two quotes are the same words, for at least half of the longer one; or a quote of the new item holds one of the other,
+    and its statement has a word that stands only there. A quote that was cut to nothing is at no place of its message:
+    every quote of that message is the same.
     """
     return any(
-        not two.quote or 2 * _count_shared(quote, two) >= max(len(quote.quote), len(two.quote))
-        for quote, two in _pair_quotes(one, other)
+        not two.quote
+        or 2 * _count_shared(quote, two) >= max(len(quote.quote), len(two.quote))
+        or _tells_part(new.statement, quote, two)
+        for quote, two in _pair_quotes(new, gone)
     )
+
+
+def _tells_part(statement: str, quote: Evidence, part: Evidence) -> bool:
+    """Whether a quote holds another one, and a statement has a word that stands nowhere else in it."""
+    if _count_shared(quote, part) < len(part.quote):
+        return False
+    start, end = part.start - quote.start, part.start - quote.start + len(part.quote)
+    others = _read_words(f"{quote.quote[:start]} {quote.quote[end:]}")
+    return not _read_words(statement).isdisjoint(_read_words(quote.quote[start:end]) - others)
+
+
+def _read_words(text: str) -> frozenset[str]:
+    """The index words of a text, without stop words."""
+    return frozenset(read_matter(text).split())
 
 
 def _pair_quotes(one: Item, other: Item) -> Iterator[tuple[Evidence, Evidence]]:

@@ -268,6 +268,19 @@ def test_other_facts_of_a_forgotten_quote_are_items() -> None:
     assert ledger.list_current() == ["Leeds is home.", "The user grew up in Leeds."]
 
 
+def test_a_longer_quote_does_not_bring_a_forgotten_one_back() -> None:
+    """Of a long quote that holds a forgotten one, what has a word of that one alone is refused, and the rest is an item."""
+    ledger = Ledger()
+    said = "I drink oat milk. I grew up in Leeds and learned there to milk goats."
+    ledger.merge(candidate("I drink oat milk.", quote="I drink oat milk."))
+    (was,) = ledger.items.values()
+    ledger.put([plan_forget(was, now=minute(20), written_by="user")])
+    retold = candidate("The user's milk is from oats.", quote=said)
+    assert [one.reason for one in ledger.merge(retold, written_by="model").refusals] == ["forgotten"]
+    ledger.merge(candidate("The user can milk goats.", quote=said), written_by="model")
+    assert ledger.list_current() == ["The user can milk goats."]
+
+
 def test_what_is_read_beside_a_forgotten_secret_is_refused() -> None:
     """A forgotten quote that began with a secret has no place left, so nothing else of its message is an item."""
     ledger = Ledger()
