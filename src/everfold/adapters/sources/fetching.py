@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
+from everfold.adapters.sources.charsets import find_charset
 from everfold.core.sources.source_texts import clean_line
 from everfold.errors import SourceError, SourceUnavailableError
 
@@ -68,7 +69,7 @@ class Fetched:
     def decode(self) -> str:
         """The content as text; what is not of its character set is replaced."""
         with suppress(LookupError, ValueError):
-            return self.body.decode(self.charset or "utf-8-sig", "replace")
+            return self.body.decode(find_charset(self.charset) or "utf-8-sig", "replace")
         return self.body.decode("utf-8-sig", "replace")
 
 

@@ -11,6 +11,7 @@ from email.message import Message
 from email.policy import Compat32
 from typing import TYPE_CHECKING, Final
 
+from everfold.adapters.sources.charsets import find_charset
 from everfold.adapters.sources.html_text import read_html
 from everfold.core.sources.mail_rules import (
     BulkReason,
@@ -165,8 +166,9 @@ def _read_sender(message: Message) -> str:
 
 
 def _has_ended(message: Message, name: str) -> bool:
-    """Whether a header or a body follows on the headers of this name."""
-    return bool(message.get_payload()) or [it.lower() for it in message.keys()[-1:]] != [name]
+    """Whether a header or a body follows on the headers of this name. As bytes the body costs no decoding."""
+    has_body = message.is_multipart() or bool(message.get_payload(decode=True))
+    return has_body or [it.lower() for it in message.keys()[-1:]] != [name]
 
 
 def _parse_sender(header: str | Header) -> "EmailAddress | None":
@@ -191,7 +193,8 @@ def _read_text(part: Message) -> str:
 
     try:
         payload = part.get_payload(decode=True)
-        return decode_value(payload, part.get_content_charset()) if isinstance(payload, bytes) else ""
+        charset = find_charset(part.get_content_charset())
+        return decode_value(payload, charset) if isinstance(payload, bytes) else ""
     except _FAULTS:
         return ""
 
@@ -215,7 +218,7 @@ def _walk(message: Message) -> Iterator[Message]:
             return
         part = waiting.pop()
         yield part
-        inner = part.get_payload() if part.get_content_maintype() == "multipart" else None
+        inner = part.get_payload() if part.is_multipart() and part.get_content_maintype() == "multipart" else None
         if isinstance(inner, list):
             waiting.extend(it for it in reversed(inner) if isinstance(it, Message))
 

@@ -151,8 +151,18 @@ async def test_json_becomes_lines(site: Site) -> None:
         ("<p>One</p><script>x()</script><p>Two", "text/html", "One\nTwo"),
         ("Gr\u00fc\u00dfe".encode("latin-1"), "text/plain; charset=iso-8859-1", "Gr\u00fc\u00dfe"),
         (b"\xef\xbb\xbfmark", "text/plain; charset=no-such", "mark"),
+        ("9" * 250_000, "text/plain; charset=punycode", "9" * 250_000),
     ],
-    ids=["nothing", "null", "empty object", "a text in JSON", "a page", "another character set", "an unknown one"],
+    ids=[
+        "nothing",
+        "null",
+        "empty object",
+        "a text in JSON",
+        "a page",
+        "another character set",
+        "an unknown one",
+        "a code of host names",
+    ],
 )
 async def test_other_answers(site: Site, body: str | bytes, kind: str, told: str) -> None:
     """Each form of text is read as it says it is."""

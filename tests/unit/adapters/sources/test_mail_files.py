@@ -382,3 +382,20 @@ def test_a_long_header_costs_no_more_than_a_short_one(header: bytes) -> None:
     raw = b"X-Spam-Flag: YES\r\n" + header + b"\r\n\r\nShall we?"
     mail = read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100)
     assert (mail.bulk_reason, mail.first_lines) == ("junk", "Shall we?")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("charset", ["punycode", "Punycode.", "-punycode", "idna"])
+@pytest.mark.parametrize("first", ["Shall we?", "Grüße"])
+def test_a_code_of_host_names_is_no_character_set(charset: str, first: str) -> None:
+    """A megabyte in it, which takes minutes to decode, is read as if its character set were not named."""
+    head = f"Content-Type: text/plain; charset={charset}\nFrom: kim@example.org\n\n{first} -"
+    mail = read_mail(RawMail(raw=head.encode() + b"9" * 1_000_000, received_at=TO, flags=()), body_chars=len(first) + 5)
+    assert (mail.sender, mail.first_lines) == ("kim@example.org", f"{first} -...")
+
+
+@pytest.mark.timeout(60)
+def test_parts_that_are_none_are_not_decoded() -> None:
+    """A megabyte that names parts and has none costs no decoding by the character set that it names."""
+    raw = "Content-Type: multipart/mixed; charset=punycode\nSubject: Lunch\n\nGrüße -".encode() + b"9" * 1_000_000
+    assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).subject == "Lunch"
