@@ -1,7 +1,7 @@
 """One message of a mailbox, from its raw bytes, whatever kept it."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes
@@ -21,6 +21,7 @@ from everfold.core.sources.mail_rules import (
     list_labels,
     read_first_lines,
 )
+from everfold.core.sources.source_texts import clean_line
 
 if TYPE_CHECKING:
     from imap_tools.utils import EmailAddress
@@ -38,6 +39,7 @@ _FAULTS: Final = (
 """What the library stumbles with over a message that is none, or is made to break it."""
 _MOST_HEADERS: Final = 500
 _MOST_HEADER_CHARS: Final = 4_000
+_MOST_NAME_CHARS: Final = 60
 _LABELS: Final = "x-gmail-labels"
 _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
 
@@ -45,12 +47,12 @@ _ADDRESS: Final = re.compile(r"[^\s<>]+@[^\s<>]+")
 class _ShortHeaders(Compat32):
     """Reads a header only so far: the time that its parameters take grows with the square of their length.
 
-    The sender's is whole: a part of it may name another.
+    The sender's is whole, its spaces joined: a part of it may name another.
     """
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        return name, value if name.lower() == "from" else value[:_MOST_HEADER_CHARS]
+        return name, " ".join(value.split()) if name.lower() == "from" else value[:_MOST_HEADER_CHARS]
 
 
 _SHORT_HEADERS: Final = _ShortHeaders()
@@ -149,20 +151,24 @@ def _decode(value: str) -> str:
 
 
 def _read_sender(message: Message) -> str:
-    """Name and address; the name cannot pass for another address, because the address stands beside it.
+    """The first author and how many more there are.
 
-    Empty where the header is too long, may go on after the bytes that were read, or names several addresses: which of
-    them sent it is not known.
+    Empty where the header may go on after the bytes that were read, or the first author has no end within the limit.
     """
     try:
-        found = _parse_sender(message.get("From", "")) if _has_ended(message, "from") else None
+        authors, more = _parse_authors(message.get("From", "")) if _has_ended(message, "from") else ((), "")
     except _FAULTS:
         return ""
-    if found is None:
-        return ""
-    name = "" if found.name == found.email else found.name
-    address = found.email if _ADDRESS.fullmatch(found.email) else ""
-    return f"{name} <{address}>" if name and address else name or address
+    first = _name_author(authors[0]) if authors else ""
+    return first and first + more
+
+
+def _name_author(author: "EmailAddress") -> str:
+    """Name and address; the name cannot pass for another address, because the address stands beside it."""
+    name = "" if author.name == author.email else clean_line(author.name, most_chars=_MOST_NAME_CHARS)
+    if _ADDRESS.fullmatch(author.email):
+        return f"{name} <{author.email}>" if name else author.email
+    return "" if "@" in name else name
 
 
 def _has_ended(message: Message, name: str) -> bool:
@@ -171,12 +177,17 @@ def _has_ended(message: Message, name: str) -> bool:
     return has_body or [it.lower() for it in message.keys()[-1:]] != [name]
 
 
-def _parse_sender(header: str | Header) -> "EmailAddress | None":
-    from imap_tools.utils import parse_email_addresses
+def _parse_authors(header: str | Header) -> "tuple[Sequence[EmailAddress], str]":
+    """The authors, and the words for those after the first. Where the header is too long, the last one may go on."""
+    from imap_tools.utils import decode_value, parse_email_addresses
 
-    found = parse_email_addresses(header) if len(str(header)) <= _MOST_HEADER_CHARS else ()
-    addresses = [it for it in found if it.email] or found[:1]
-    return addresses[0] if len(addresses) == 1 else None
+    text = header if isinstance(header, str) else decode_value(*decode_header(header)[0])
+    found = parse_email_addresses(text[:_MOST_HEADER_CHARS])
+    is_cut = len(text) > _MOST_HEADER_CHARS
+    whole = found[:-1] if is_cut else found
+    authors = [it for it in whole if it.email] or whole[:1]
+    more_count = len(authors) - 1 + is_cut
+    return authors, f" and {'at least ' if is_cut else ''}{more_count} more" if more_count else ""
 
 
 def _read_body(message: Message) -> str:

@@ -26,7 +26,7 @@ _MOST_PORT: Final = 65_535
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f]")
 _FORMATS: Final = ("maildir", "mbox")
 _MOST_SUBJECT_CHARS: Final = 200
-_MOST_SENDER_CHARS: Final = 120
+_MOST_SENDER_CHARS: Final = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -285,25 +285,44 @@ def test_labels_tell_what_is_unread_however_they_are_written(labels: str, is_unr
     assert (mail.is_unread, mail.subject) == (is_unread, "Lunch")
 
 
+MANY = ", ".join(f"Kim {number:03} <kim{number:03}@example.org>" for number in range(200))
+
+
 @pytest.mark.parametrize(
     ("sender", "told"),
     [
-        ('"chief@example.com"{pad} <other@example.org>', ""),
-        ("chief@example.com,{pad} <other@example.org>", ""),
-        ("chief@example.com, <other@example.org>", ""),
+        ('"chief@example.com"{pad} <other@example.org>', "chief@example.com <other@example.org>"),
+        ('"chief@example.com{dots}" <other@example.org>', ""),
+        ("chief@example.com ({dots}, ) <other@example.org>", ""),
+        ('"chief@example.com" <>', ""),
+        ("chief@example.com, <other@example.org>", "chief@example.com and 1 more"),
+        ("chief@example.com,{pad} <other@example.org>", "chief@example.com and 1 more"),
+        ("Kim <kim@example.org>, Jo <jo@example.org>, al@example.org", "Kim <kim@example.org> and 2 more"),
+        ('"Berg, Kim" <kim@example.org>, jo@example.org', "Berg, Kim <kim@example.org> and 1 more"),
+        (MANY, "Kim 000 <kim000@example.org> and at least 133 more"),
+        ("Kim " + "Berg " * 30 + "<kim@example.org>", "Kim " + "Berg " * 10 + "Ber... <kim@example.org>"),
         ('"chief@example.com" <other@example.org>', "chief@example.com <other@example.org>"),
         ("Doe, Jo <jo@example.org>", "Jo <jo@example.org>"),
         ("Postmaster", "Postmaster"),
         ("Jö <jo@example.org>", "Jö <jo@example.org>"),
+        ("Jö <jo@example.org>, Kim <kim@example.org>", "Jö <jo@example.org> and 1 more"),
         ("=?utf-8?q?J=C3=B6?= <jo@example.org>", "Jö <jo@example.org>"),
     ],
-    ids=["a name far ahead", "an address far ahead", "two", "a name", "a comma", "no address", "not ASCII", "encoded"],
 )
-def test_the_sender_is_the_one_address_of_its_header(sender: str, told: str) -> None:
-    """No name and no second address passes for the sender's, however far before it they stand."""
-    header = sender.format(pad=("\n " + " " * 900) * 5)
+def test_the_sender_is_the_first_author_of_its_header(sender: str, told: str) -> None:
+    """The first author is told, a long name cut, with how many more there are, and no name passes for an address."""
+    header = sender.format(pad=("\n " + " " * 900) * 5, dots="." * 5_000)
     raw = f"From: {header}\nSubject: Pay\n\nPay the bill.".encode()
     assert read_mail(RawMail(raw=raw, received_at=TO, flags=()), body_chars=100).sender == told
+
+
+async def test_a_line_has_the_whole_of_the_first_author_and_the_count(
+    maildir: Path, deliver: Deliver, compose: Compose
+) -> None:
+    """A long name before a long address cuts neither the address nor the number of the other authors."""
+    address = f"{'kim' * 20}@{'example' * 8}.org"
+    deliver(compose(From=f"{'Berg ' * 40}<{address}>, jo@example.org"))
+    assert f" <{address}> and 1 more: " in (await _ask(maildir))[1]
 
 
 def test_no_sender_is_told_of_a_header_that_may_go_on() -> None:
