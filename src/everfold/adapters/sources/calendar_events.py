@@ -150,6 +150,7 @@ class _Reader:
     def read(self) -> CalendarView:
         """What it holds within the window of time."""
         events = self._choose_events()
+        event_count = len(events) + self._unreadable_count + self._endless_count
         overrides = [event for event in events if "RECURRENCE-ID" in event]
         occurrences = self._expand(events)
         shown = {self._key(it) for it in occurrences}
@@ -158,23 +159,40 @@ class _Reader:
         return CalendarView(
             entries=entries,
             zone=self._zone,
-            event_count=len(self._calendar.walk("VEVENT")),
+            event_count=event_count,
             unreadable_count=self._unreadable_count,
             endless_count=self._endless_count,
         )
 
     def _choose_events(self) -> list[Component]:
-        """Those whose times can be read and whose rules end."""
-        steps, chosen = Steps(), []
+        """The newest revisions of those whose times can be read, where their rules end."""
+        steps, chosen, readable = Steps(), list[Component](), list[Component]()
         since, until = self._from_at.astimezone(UTC) - _SLACK, self._to_at.astimezone(UTC) + _SLACK
         for event in self._calendar.walk("VEVENT"):
-            if not _has_times(event) or not self._can_place(event):
-                self._unreadable_count += 1
-            elif not bound_rules(event, since=since, until=until, steps=steps):
-                self._endless_count += 1
+            if not isinstance(event.get("SEQUENCE", 0), int):
+                del event["SEQUENCE"]  # the expansion compares it
+            if _has_times(event) and self._can_place(event):
+                readable.append(event)
             else:
+                self._unreadable_count += 1
+        for event in self._list_newest(readable):
+            if bound_rules(event, since=since, until=until, steps=steps):
                 chosen.append(event)
+            else:
+                self._endless_count += 1
         return chosen
+
+    def _list_newest(self, events: list[Component]) -> list[Component]:
+        """Of the revisions of an event, or of one instance of a series, the newest; of equal ones the first.
+
+        Source: RFC 5546, 2.1.5.
+        """
+        newest: dict[tuple[str, datetime | None], Component] = {}
+        for event in events:
+            instance = self._key(event)[1] if "RECURRENCE-ID" in event else None
+            key = _find_uid(event), instance
+            newest[key] = max(newest.get(key, event), event, key=_find_revision)
+        return list(newest.values())
 
     def _can_place(self, event: Component) -> bool:
         """Whether the times of a moved instance are ones in the zone to show: those of the years 1 and 9999 may not be."""
@@ -189,7 +207,7 @@ class _Reader:
         except _FAULTS:
             groups: dict[str, list[Component]] = {}
             for event in events:
-                groups.setdefault(str(event.get("UID", id(event))), []).append(event)
+                groups.setdefault(_find_uid(event), []).append(event)
             return [it for group in groups.values() for it in self._expand_alone(group)]
 
     def _expand_alone(self, events: list[Component]) -> list[Component]:
@@ -271,6 +289,17 @@ def _has_times(event: Component) -> bool:
         return False
     start, end, _, original = once
     return start is not None and all(isinstance(it.dt, date) for it in (start, end, original) if it is not None)
+
+
+def _find_uid(event: Component) -> str:
+    """What names an event; one without a UID is another than all others."""
+    return str(event.get("UID", id(event)))
+
+
+def _find_revision(event: Component) -> tuple[int, datetime]:
+    """What is higher for a newer revision of an event: its sequence, then its last change."""
+    changed_at = _find_time(event, "LAST-MODIFIED") or _find_time(event, "DTSTAMP")
+    return event.get("SEQUENCE", 0), changed_at or datetime.min.replace(tzinfo=UTC)
 
 
 def _text(value: object) -> str:

@@ -1,6 +1,7 @@
 """A calendar as a person's programs write it: recurrences, zones and changes come out as absolute lines."""
 
 import contextlib
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -379,6 +380,92 @@ async def test_a_newer_version_of_an_event_hides_the_older(write: Write) -> None
     path = write(old, new)
     path.write_bytes(path.read_bytes().replace(b"UID:1@", b"UID:0@"))
     assert await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z") == []
+
+
+def _as_one(path: Path) -> Path:
+    """The calendar with one UID for all of its events."""
+    path.write_bytes(re.sub(rb"UID:[0-9]+@", b"UID:0@", path.read_bytes()))
+    return path
+
+
+REVISIONS = [
+    ("SEQUENCE:1", "SEQUENCE:2\nDTSTAMP:20200101T000000Z"),
+    ("DTSTAMP:20260101T000000Z", "SEQUENCE:0\nDTSTAMP:20260102T000000Z"),
+    ("SEQUENCE:3\nLAST-MODIFIED:20260101T000000Z", "SEQUENCE:3\nLAST-MODIFIED:20260102T000000Z"),
+    ("DTSTAMP:20260105T000000Z\nLAST-MODIFIED:20260101T000000Z", "LAST-MODIFIED:20260102T000000Z"),
+    ("SEQUENCE:none", "SEQUENCE:1"),
+]
+SERIES = "DTSTART:20261101T080000Z\nRRULE:FREQ=DAILY\nSEQUENCE:9\nSUMMARY:Call"
+
+
+@pytest.mark.parametrize("revisions", REVISIONS)
+@pytest.mark.parametrize("is_reversed", [False, True])
+async def test_the_newer_revision_of_an_event_counts(
+    write: Write,
+    revisions: tuple[str, str],
+    is_reversed: bool,  # noqa: FBT001
+) -> None:
+    """Of events with one UID the one of the higher sequence, then of the later change, is told, wherever it stands."""
+    older, newer = revisions
+    events = [f"DTSTART:20261122T090000Z\nSUMMARY:Old\n{older}", f"DTSTART:20261122T100000Z\nSUMMARY:New\n{newer}"]
+    path = _as_one(write(*(events[::-1] if is_reversed else events)))
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z", after_hours=0)
+    assert [line[:32] for line in lines] == ["- 2026-11-22 10:00 +00:00 New"]
+
+
+@pytest.mark.parametrize("revisions", REVISIONS)
+@pytest.mark.parametrize("is_reversed", [False, True])
+async def test_the_newer_revision_of_an_occurrence_counts(
+    write: Write,
+    revisions: tuple[str, str],
+    is_reversed: bool,  # noqa: FBT001
+) -> None:
+    """One occurrence of a series that was moved twice is told once, where it was moved last, within the window or out of it."""
+    older, newer = revisions
+    moved = [
+        f"RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T100000Z\nSUMMARY:Call\n{older}",
+        f"RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T150000Z\nSUMMARY:Call\n{newer}",
+    ]
+    path = _as_one(write(*(moved[::-1] if is_reversed else moved), SERIES))
+    within = await _ask(path, "2026-11-22T06:00Z", "2026-11-22T18:00Z", before_hours=0, after_hours=0)
+    beyond = await _ask(path, "2026-11-22T06:00Z", "2026-11-22T09:00Z", before_hours=0, after_hours=0)
+    assert [line[:70] for line in within] == ["- 2026-11-22 15:00 +00:00 Call [moved from 2026-11-22 08:00 +00:00]"]
+    assert [line[:75] for line in beyond] == [
+        "- 2026-11-22 15:00 +00:00 Call [moved away from 2026-11-22 08:00 +00:00]"
+    ]
+
+
+async def test_a_cancelled_occurrence_stands_in_its_series(write: Write) -> None:
+    """An occurrence that was cancelled after it had been moved is told as cancelled, and the others as they were."""
+    moved = "RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T100000Z\nSEQUENCE:1\nSUMMARY:Call"
+    cancelled = "RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T080000Z\nSEQUENCE:2\nSTATUS:CANCELLED\nSUMMARY:Call"
+    path = _as_one(write(cancelled, SERIES, moved))
+    assert await _ask(path, "2026-11-22T00:00Z", "2026-11-23T12:00Z", after_hours=0) == [
+        "- 2026-11-22 08:00 +00:00 Call [cancelled]",
+        "- 2026-11-23 08:00 +00:00 Call",
+    ]
+
+
+async def test_an_older_revision_with_a_rule_without_an_end_is_nothing(write: Write) -> None:
+    """A rule that cannot be followed costs no event that has a newer revision."""
+    old = "DTSTART:20200101T000000Z\nRRULE:FREQ=SECONDLY\nSEQUENCE:0\nSUMMARY:Old"
+    path = _as_one(write("DTSTART:20261122T090000Z\nSEQUENCE:1\nSUMMARY:New", old))
+    assert await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z") == ["- 2026-11-22 09:00 +00:00 New"]
+
+
+@pytest.mark.parametrize("sequence", ["SEQUENCE:none", "SEQUENCE:1\nSEQUENCE:2", "SEQUENCE:"])
+async def test_an_event_whose_sequence_cannot_be_read_is_told(write: Write, sequence: str) -> None:
+    """The number of a revision says nothing of the event's time."""
+    path = write(f"DTSTART:20261122T090000Z\nSUMMARY:Lunch\n{sequence}")
+    assert await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z") == ["- 2026-11-22 09:00 +00:00 Lunch"]
+
+
+async def test_events_without_a_uid_are_all_told(write: Write) -> None:
+    """What names an event is missing: none is taken for a revision of another."""
+    path = write("DTSTART:20261122T090000Z\nSUMMARY:One", "DTSTART:20261122T090000Z\nSUMMARY:Two")
+    path.write_bytes(re.sub(rb"UID:[^\r]*\r\n", b"", path.read_bytes()))
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-22T12:00Z")
+    assert lines == ["- 2026-11-22 09:00 +00:00 One", "- 2026-11-22 09:00 +00:00 Two"]
 
 
 @pytest.mark.parametrize(
