@@ -274,6 +274,38 @@ def test_a_search_over_all_users_keeps_its_place(page: Page, dashboard: Dashboar
     expect(hits).to_have_count(1, timeout=SOON_MS)
 
 
+def test_a_search_over_all_users_that_begins_anew_can_be_stopped(page: Page, dashboard: Dashboard) -> None:
+    """While hits of an erased session are replaced, a stop shows those that were found anew, and the search can go on."""
+    shown = dashboard.run(begin)
+    hit = {"role": "user", "said_at": "2026-01-01T00:00:00Z", "excerpt": "The rope.", "user_name": "Guest", "seq": 1}
+    first = {"messages": [{**hit, "session_id": shown}], "users_count": 900, "next_cursor": None}
+    anew = {"messages": [{**hit, "session_id": "left"}], "users_count": 500, "next_cursor": "more"}
+    last = {"messages": [{**hit, "session_id": "right"}], "users_count": 400, "next_cursor": None}
+    asked = list[Route]()
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    async def erase(runtime: Runtime) -> None:
+        await runtime.engine.erase_session(shown)
+
+    page.route("**/api/search/messages*", hold)
+    go(page, "#sessions?q=rope")
+    wait_for(page, asked, 1)
+    asked[0].fulfill(json=first)
+    expect(page.get_by_text("1 message of all 900 users")).to_be_visible()
+    dashboard.run(erase)
+    wait_for(page, asked, 2)
+    asked[1].fulfill(json=anew)
+    wait_for(page, asked, 3)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("1 message of the first 500 users")).to_be_visible()
+    page.get_by_role("button", name="Search more users").click()
+    wait_for(page, asked, 4)
+    asked[3].fulfill(json=last)
+    expect(page.get_by_text("2 messages of all 900 users")).to_be_visible()
+
+
 @pytest.mark.parametrize("is_newest_first", [False, True])
 def test_the_newest_of_two_lists_counts(page: Page, dashboard: Dashboard, *, is_newest_first: bool) -> None:
     """Of two sessions that are erased shortly after each other none stays in a list, in whatever order the answers come."""

@@ -131,14 +131,15 @@ function HitsOfAll({ question, agent, only }) {
       setFound(now);
     } while (now.cursor && now.hits.length < enough);
   });
-  const again = useAction(async () => { // as far as before; the old hits stay until then
+  const again = useAction(async () => { // as far as before, or as it is stopped; the old hits stay until then
     const { signal } = (stop.current = new AbortController());
-    let now = UNASKED;
-    do now = await goOn(now, MOST_HITS, signal);
-    while (now?.cursor && (found.cursor === null || now.users < found.users));
-    if (now) setFound(now);
+    let now = { ...UNASKED, cursor: "" }, next;
+    do now = (next = await goOn(now, MOST_HITS, signal)) || now;
+    while (next?.cursor && (found.cursor === null || now.users < found.users));
+    setFound(now);
   });
-  useWithdrawals((one) => isOfHits(one, found.hits), { isLoading: search.isBusy || again.isBusy, reload: again.run });
+  const isBusy = search.isBusy || again.isBusy;
+  useWithdrawals((one) => isOfHits(one, found.hits), { isLoading: isBusy, reload: again.run });
   useEffect(() => { search.run(); return () => stop.current?.abort(); }, []);
   const { hits, users, cursor } = found, isWhole = cursor === null;
   if (again.problem) return html`<${Failure} problem=${again.problem} retry=${again.run} />`;
@@ -146,9 +147,9 @@ function HitsOfAll({ question, agent, only }) {
   const looked = isWhole ? (users === 1 ? "the only user" : `all ${number(users)} users`) : `the first ${plural(users, "user")}`;
   return html`<${HitList} hits=${hits} said=${`${plural(hits.length, "message")} of ${looked}`} hint=${isWhole && "No message holds all of these words."} />
     <${Failure} problem=${search.problem} />
-    ${!isWhole && html`<div class="more-row" aria-busy=${search.isBusy ? "true" : undefined}>${search.isBusy
+    ${(isBusy || !isWhole) && html`<div class="more-row" aria-busy=${isBusy ? "true" : undefined}>${isBusy
       ? html`<${Spinner} /> <button type="button" onClick=${() => stop.current.abort()}>Stop</button>`
-      : html`<button type="button" disabled=${again.isBusy} onClick=${search.run}>Search more users</button>`}</div>`}`;
+      : html`<button type="button" onClick=${search.run}>Search more users</button>`}</div>`}`;
 }
 
 /** What a path gives, or null once it was stopped. */
