@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("pydantic_ai", reason="needs Pydantic AI; `make doors` installs it")
 
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, BinaryContent, DocumentUrl, ImageUrl, ToolReturn
+from pydantic_ai import Agent, BinaryContent, DocumentUrl, ImageUrl, RunContext, ToolReturn
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     CachePoint,
     ModelMessage,
@@ -19,6 +20,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     TextPart,
     ToolCallPart,
+    UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -178,3 +180,50 @@ async def test_requests_with_files_are_valid() -> None:
     assert said.count(PDF.data_uri) == 2
     assert said.count(PNG.data_uri) == 1
     assert "[content of type binary]" in said
+
+
+class Steering(AbstractCapability[Any]):
+    """Adds a message to each request of a run while it is made."""
+
+    def __init__(self, *, is_queued: bool) -> None:
+        self._is_queued = is_queued
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        """Add it to the queue, or to the run's messages and the request."""
+        if self._is_queued:
+            ctx.enqueue("In USD!")
+        else:
+            message = ModelRequest(parts=[UserPromptPart("In USD!")])
+            ctx.messages.append(message)
+            request_context.messages = [*request_context.messages, message]
+        return request_context
+
+
+@pytest.mark.parametrize("way", ["program", "tool", "queue", "messages"])
+async def test_what_is_added_to_a_run_is_stored_before_the_model_is_asked(way: str) -> None:
+    """A message that is added while a run goes on is stored once, before the model is asked with it, and each reply once."""
+    asked: list[list[tuple[str, str]]] = []
+
+    async def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        asked.append([(message.view.role, message.view.text) for message in await session.messages()])
+        return ModelResponse(parts=[TextPart("Done.") if len(asked) > 1 else ToolCallPart("pay", tool_call_id="c1")])
+
+    def pay(ctx: RunContext[Any]) -> str:
+        """Pay."""
+        if way == "tool":
+            ctx.enqueue("In USD!")
+        return "Paid."
+
+    async with everfold.open("memory://") as engine:
+        session = await engine.session(limit=LIMIT)
+        added = [Steering(is_queued=way == "queue")] if way in {"queue", "messages"} else []
+        agent = Agent(FunctionModel(answer), tools=[pay], capabilities=[EverfoldCapability(session), *added])
+        async with agent.iter("Pay 5.") as run:
+            async for node in run:
+                if way == "program" and Agent.is_call_tools_node(node) and len(asked) == 1:
+                    run.enqueue("In USD!")
+        log = [(message.view.role, message.view.text) for message in await session.messages()]
+    added_first = [("user", "In USD!")] if added else []
+    before = [("user", "Pay 5."), *added_first, ("assistant", "pay {}"), ("tool", "Paid."), ("user", "In USD!")]
+    assert asked == [before[: 1 + len(added_first)], before]
+    assert log == [*before, ("assistant", "Done.")]

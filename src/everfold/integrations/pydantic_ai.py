@@ -1,7 +1,8 @@
 """Pydantic AI: `Agent(..., capabilities=[EverfoldCapability(session)])`.
 
 Each run of an agent has an id, and its messages stand in the run's list in their order: together they name a message. Before
-each request to the model, what is new in that list is stored, and the request is made of the session's window instead.
+each request to the model, what is new in that list is stored, and the request is made of the session's window instead. What
+is added while the request is made the framework puts at its end and in the list, so the list is read again then.
 The final answer is stored when the model has given it, because no request follows that would bring it; what a
 stopped run had said is read from its messages when the run has ended.
 
@@ -114,7 +115,6 @@ class EverfoldCapability(AbstractCapability[Any]):
         parameters = request_context.model_request_parameters
         prompt, tools = _read_prompt(ctx.messages, parameters), _read_tools(parameters)
         asked = await self.door.call(lambda: self._ask(named, provider, prompt, tools))
-        reply_id = _name(ctx.run_id, sum(message.run_id == ctx.run_id for message in ctx.messages))
         response = await handler(
             replace(
                 request_context,
@@ -122,10 +122,19 @@ class EverfoldCapability(AbstractCapability[Any]):
                 model_request_parameters=replace(parameters, instruction_parts=None),
             )
         )
-        reply = Given(reply_id, partial(_write, response))
+        number = sum(message.run_id == ctx.run_id for message in ctx.messages)
+        reply = Given(f"{ctx.run_id}/{number}", partial(_write, response))
         tokens = response.usage.input_tokens
         await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
         return response
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Store what the program, tools and hooks have added to the run since its request was begun."""
+        named = _name_each(ctx.messages)
+        await self.door.call(lambda: self._take(named))
+        return request_context
 
     async def _take(self, named: Sequence[Named]) -> None:
         await self.door.take_each(named, name=itemgetter(0), write=lambda pair: _write(pair[1]))
@@ -156,11 +165,6 @@ def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:
         if not (isinstance(message, ModelResponse) and message.state != "complete"):
             named.append((f"{run_id}/{number}", message))
     return named
-
-
-def _name(run_id: str | None, number: int) -> str:
-    """The id of a message of a run."""
-    return f"{run_id}/{number}"
 
 
 def _read_stopped(messages: Sequence[ModelMessage]) -> str:
