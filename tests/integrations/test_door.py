@@ -213,6 +213,13 @@ async def test_a_list_of_objects_is_written_where_it_is_new(session: Session) ->
     assert await read_texts(session) == ["one", "two"]
 
 
+async def test_messages_of_other_origins_keep_their_order(session: Session) -> None:
+    """A message whose origin its framework tells is stored with it, between those whose role tells it."""
+    note = Given("b", lambda: [{"role": "user", "content": "Two."}], "assistant")
+    assert await Door(session).take([say("a", "One."), note, say("c", "Three.")]) == [1, 2, 3]
+    assert [message.origin for message in await session.messages()] == ["user", "assistant", "user"]
+
+
 async def test_one_message_more_leaves_the_list_known(session: Session) -> None:
     """A message that is added by itself is stored once, and what was in the last list is still not read again."""
     door = Door(session)

@@ -18,6 +18,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import anyio
@@ -25,6 +27,7 @@ import anyio
 from everfold.core.log.interruption import write_interrupted
 from everfold.core.log.prompts import Prompt
 from everfold.core.primitives.json_values import JsonObject, JsonValue
+from everfold.core.primitives.origins import Origin
 from everfold.core.windows.rendering import Provider, render
 from everfold.core.windows.window import Window
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
@@ -51,10 +54,12 @@ class Given(NamedTuple):
     Attributes:
         id: Its client id: the same for as long as the framework keeps the message, and of no other message.
         write: Gives it as the messages of the log that it stands for, in a wire form; called once, when it is new.
+        origin: Whose words it is; None leaves it to the role.
     """
 
     id: str
     write: Callable[[], Sequence[Mapping[str, object]]]
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,10 +180,13 @@ class Door(Reach):
         Costs a look at each id; what was in the last list is not read again.
 
         Raises:
-            InvalidInputError: a message is none, or a result belongs to no call; nothing was stored.
+            InvalidInputError: a message is none, or a result belongs to no call; nothing was stored, or only what stands
+                before a message of another origin.
         """
         given = list(messages)
-        return await self.take_each(given, name=lambda message: message.id, write=lambda message: message.write())
+        return await self.take_each(
+            given, name=attrgetter("id"), write=lambda message: message.write(), find_origin=attrgetter("origin")
+        )
 
     async def take_each(
         self,
@@ -186,6 +194,7 @@ class Door(Reach):
         *,
         name: Callable[[T], str],
         write: Callable[[T], Sequence[Mapping[str, object]]],
+        find_origin: Callable[[T], Origin | None] = lambda _: None,
     ) -> list[int]:
         """As `take`, of a framework's own objects: those that were in the last list cost no more than their name.
 
@@ -193,12 +202,13 @@ class Door(Reach):
             messages: The list, whole.
             name: Gives the client id of a message.
             write: Gives it as messages of the log; called once, when it is new.
+            find_origin: Gives whose words it is; None leaves it to the role.
         """
         ids = [*map(name, messages)]
         async with self._hold():
             known = self._known_ids
             unknown = [
-                Given(id_, partial(write, message))
+                Given(id_, partial(write, message), find_origin(message))
                 for id_, message in zip(ids, messages, strict=True)
                 if id_ not in known
             ]
@@ -229,11 +239,13 @@ class Door(Reach):
         return [message for message in given if message.id not in stored]
 
     async def _append(self, given: Sequence[Given]) -> list[int]:
-        named = [(id_, wire) for message in given for id_, wire in _name_each(message)]
-        if not named:
-            return []
-        wires: list[Any] = [wire for _, wire in named]
-        return await self.session.append(wires, client_ids=[id_ for id_, _ in named])
+        seqs: list[int] = []
+        for origin, group in groupby(given, key=attrgetter("origin")):
+            named = [(id_, wire) for message in group for id_, wire in _name_each(message)]
+            wires: list[Any] = [wire for _, wire in named]
+            if wires:
+                seqs += await self.session.append(wires, origin=origin, client_ids=[id_ for id_, _ in named])
+        return seqs
 
     async def ask(
         self,

@@ -9,7 +9,7 @@ stopped run had said is read from its messages when the run has ended.
 Source: Pydantic AI 2, capabilities; `everfold.adapters.models.window_messages` for the window's messages.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -19,6 +19,7 @@ from typing import Any
 
 from everfold.core.log.files import PDF
 from everfold.core.primitives.json_values import JsonValue
+from everfold.core.primitives.origins import Origin
 from everfold.core.windows.rendering import Provider
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Converted, Door, Given
@@ -76,7 +77,7 @@ class EverfoldCapability(AbstractCapability[Any]):
     session: Session | SyncSession = field(repr=False)
     _door: Door | None = field(default=None, repr=False)
     _messages: Sequence[ModelMessage] = field(default=(), repr=False)
-
+    _prompt: object = field(default=None, repr=False)
     _converted: dict[Provider, tuple[Converted[list[Part]], Gathered]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,9 +85,8 @@ class EverfoldCapability(AbstractCapability[Any]):
         self._door = self._door or Door(self.session)
 
     async def for_run(self, ctx: RunContext[Any]) -> "EverfoldCapability":
-        """A copy for one run, which remembers its list of messages; the door stays the same."""
-        del ctx
-        return replace(self, _messages=())
+        """A copy for one run, which remembers its prompt and its list of messages; the door stays the same."""
+        return replace(self, _messages=(), _prompt=ctx.prompt)
 
     @property
     def door(self) -> Door:
@@ -137,7 +137,12 @@ class EverfoldCapability(AbstractCapability[Any]):
         return request_context
 
     async def _take(self, named: Sequence[Named]) -> None:
-        await self.door.take_each(named, name=itemgetter(0), write=lambda pair: _write(pair[1]))
+        await self.door.take_each(
+            named,
+            name=itemgetter(0),
+            write=lambda pair: _write(pair[1], self._prompt),
+            find_origin=lambda pair: _find_origin(pair[1]),
+        )
 
     async def _ask(self, named: Sequence[Named], provider: Provider, prompt: str, tools: Sequence[JsonValue]) -> Asked:
         await self._take(named)
@@ -198,27 +203,67 @@ def _read_tools(parameters: ModelRequestParameters) -> list[JsonValue]:
     ]
 
 
-def _write(message: ModelMessage) -> list[Wire]:
-    """A message as those of the log; the system parts are the session's prompt."""
+def _find_origin(message: ModelMessage) -> Origin | None:
+    """Whose words a message is: what tells the model what was wrong with its reply may quote it; None leaves it to the role."""
+    if not any(map(_is_feedback, message.parts)):
+        return None
+    return "tool" if any(map(_is_result, message.parts)) else "assistant"
+
+
+def _write(message: ModelMessage, prompt: object = None) -> Sequence[Wire]:
+    """A message as those of the log; the system parts are the session's prompt. `prompt` is what the user gives the run."""
     if isinstance(message, ModelResponse):
         wire = _write_response(message)
         return [wire] if wire["content"] or "tool_calls" in wire else []
-    return [wire for part in message.parts for wire in _write_part(part)]
+    return _write_request(message.parts, prompt)
 
 
-def _write_part(part: Any) -> Iterator[Wire]:
-    """A part of a request: a result of a call, or words of the user."""
+def _write_request(parts: Sequence[Any], prompt: object) -> Sequence[Wire]:
+    """The results of a request, and the words of the user and of validators. What stands after a result came with it.
+
+    A tool may give content that the framework shows beside its result, in the user's role. Only the prompt of the run is the
+    user's after a result: it stands there where the run began with results that were waited for.
+    """
+    wires: list[dict[str, Any]] = []
+    result: dict[str, Any] | None = None
+    for part in parts:
+        if _is_result(part):
+            result = {"role": "tool", "tool_call_id": part.tool_call_id, "content": _write_result(part)}
+            wires.append(result)
+        elif (content := _write_words(part)) is None:
+            continue
+        elif result is None or (isinstance(part, UserPromptPart) and part.content == prompt):
+            wires.append({"role": "user", "content": content})
+        else:
+            result["content"] = [*_list_parts(result["content"]), *_list_parts(content)]
+    return wires
+
+
+def _write_words(part: Any) -> JsonValue:
+    """The content of a part of a request that is no result; None for one that is not shown as a message."""
     match part:
-        case SystemPromptPart():
-            return
         case UserPromptPart(content=str(text)):
-            yield {"role": "user", "content": text}
+            return text
         case UserPromptPart(content=content):
-            yield {"role": "user", "content": [_write_content(item) for item in content if item != CachePoint()]}
-        case _ if getattr(part, "tool_name", None):
-            yield {"role": "tool", "tool_call_id": part.tool_call_id, "content": _write_result(part)}
-        case _ if hasattr(part, "model_response"):
-            yield {"role": "user", "content": part.model_response()}
+            return [_write_content(item) for item in content if item != CachePoint()]
+        case _:
+            return part.model_response() if _is_feedback(part) else None
+
+
+def _is_result(part: object) -> bool:
+    return bool(getattr(part, "tool_name", None))
+
+
+def _is_feedback(part: object) -> bool:
+    """Whether a part tells the model what was wrong with its reply, which it may quote."""
+    return hasattr(part, "model_response") and not _is_result(part)
+
+
+def _list_parts(content: Any) -> list[JsonValue]:
+    """A content as a list of its parts."""
+    if not isinstance(content, str):
+        return list(content)
+    return [{"type": "text", "text": content}] if content else []
 
 
 def _write_result(part: Any) -> JsonValue:
