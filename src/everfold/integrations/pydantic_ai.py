@@ -4,7 +4,7 @@ Each run of an agent has an id, and its messages stand in the run's list in thei
 each request to the model, what is new in that list is stored, and the request is made of the session's window instead. What
 is added while the request is made the framework puts at its end and in the list, so the list is read again then.
 The final answer is stored when the model has given it, because no request follows that would bring it; what a
-stopped run had said is read from its messages when the run has ended.
+stopped run had come to, half a reply or the results of its tools, is read from its messages when the run has ended.
 
 Source: Pydantic AI 2, capabilities; `everfold.adapters.models.window_messages` for the window's messages.
 """
@@ -17,7 +17,10 @@ from mimetypes import guess_extension
 from operator import itemgetter
 from typing import Any
 
+import anyio
+
 from everfold.core.log.files import PDF
+from everfold.core.log.interruption import INTERRUPTED_KEY, INTERRUPTED_MARK
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.core.windows.rendering import Provider
@@ -39,6 +42,7 @@ from pydantic_ai.messages import (
     DocumentUrl,
     ImageUrl,
     ModelMessage,
+    ModelRequest,
     ModelResponse,
     SystemPromptPart,
     TextContent,
@@ -46,6 +50,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ToolCallPart,
     UserPromptPart,
+    repair_messages,
 )
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 
@@ -94,17 +99,21 @@ class EverfoldCapability(AbstractCapability[Any]):
         return self._door or Door(self.session)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Store the last results of a run, or as much as a stopped one had said."""
+        """Store the last results of a run, or what a stopped one had come to."""
         del ctx  # its messages are those from before the run
         try:
             result = await handler()
         except BaseException:
-            if text := _read_stopped(self._messages):
-                await self.door.call(lambda: self.door.break_off(text, reason=_STOPPED))
+            await self._end(self._messages)
             raise
-        named = _name_each(result.all_messages())
-        await self.door.call(lambda: self._take(named))
+        await self._end(result.all_messages())
         return result
+
+    async def _end(self, messages: Sequence[ModelMessage]) -> None:
+        """Store what a run ends with. No cancellation stops it."""
+        if named := _name_each(_answer_calls(messages)):
+            with anyio.CancelScope(shield=True):
+                await self.door.call(lambda: self._take(named))
 
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
@@ -122,10 +131,11 @@ class EverfoldCapability(AbstractCapability[Any]):
                 model_request_parameters=replace(parameters, instruction_parts=None),
             )
         )
-        number = sum(message.run_id == ctx.run_id for message in ctx.messages)
-        reply = Given(f"{ctx.run_id}/{number}", partial(_write, response))
-        tokens = response.usage.input_tokens
-        await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
+        if response.state != "suspended":
+            number = sum(message.run_id == ctx.run_id for message in ctx.messages)
+            reply = Given(f"{ctx.run_id}/{number}", partial(_write, response))
+            tokens = response.usage.input_tokens
+            await self.door.call(lambda: self.door.reply(asked, reply, counted_tokens=tokens))
         return response
 
     async def prepare_model_request(
@@ -158,7 +168,7 @@ class EverfoldCapability(AbstractCapability[Any]):
 
 
 def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:
-    """The messages that name their runs, under ids that stay; those of a reply that was stopped are left out."""
+    """The messages that name their runs, under ids that stay; a reply that the provider has yet to finish is left out."""
     counts: dict[str, int] = {}
     named: list[Named] = []
     for message in messages:
@@ -167,17 +177,18 @@ def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:
             continue
         number = counts.get(run_id, 0)
         counts[run_id] = number + 1
-        if not (isinstance(message, ModelResponse) and message.state != "complete"):
+        if message.state != "suspended":
             named.append((f"{run_id}/{number}", message))
     return named
 
 
-def _read_stopped(messages: Sequence[ModelMessage]) -> str:
-    """What the reply had said with which a run was stopped; empty where it was stopped elsewhere."""
-    last = messages[-1] if messages else None
-    if not isinstance(last, ModelResponse) or last.state == "complete":
-        return ""
-    return "".join(part.content for part in last.parts if isinstance(part, TextPart))
+def _answer_calls(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """The messages of a run; where it ended among its tools, with the results of calls that the framework adds to go on."""
+    match messages:
+        case [*before, ModelResponse() as reply, ModelRequest(state="interrupted") as request]:
+            return [*before, *repair_messages([reply, request])]
+        case _:
+            return messages
 
 
 def _read_prompt(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> str:
@@ -212,10 +223,20 @@ def _find_origin(message: ModelMessage) -> Origin | None:
 
 def _write(message: ModelMessage, prompt: object = None) -> Sequence[Wire]:
     """A message as those of the log; the system parts are the session's prompt. `prompt` is what the user gives the run."""
-    if isinstance(message, ModelResponse):
-        wire = _write_response(message)
-        return [wire] if wire["content"] or "tool_calls" in wire else []
-    return _write_request(message.parts, prompt)
+    if isinstance(message, ModelRequest):
+        return _write_request(message.parts, prompt)
+    wire = _write_response(message)
+    if not (wire["content"] or "tool_calls" in wire):
+        return []
+    return [wire if message.state == "complete" else _mark_stopped(message)]
+
+
+def _mark_stopped(response: ModelResponse) -> Wire:
+    """A reply that was stopped, with a mark between its text and the calls that it had begun."""
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    said = [part for part in response.parts if not isinstance(part, ToolCallPart)]
+    mark = TextPart(f"\n\n{INTERRUPTED_MARK}" if any(isinstance(part, TextPart) for part in said) else INTERRUPTED_MARK)
+    return {**_write_response(replace(response, parts=[*said, mark, *calls])), INTERRUPTED_KEY: _STOPPED}
 
 
 def _write_request(parts: Sequence[Any], prompt: object) -> Sequence[Wire]:
@@ -326,7 +347,8 @@ def _write_response(response: ModelResponse) -> dict[str, Any]:
 
 
 def _is_block(part: object) -> bool:
-    return isinstance(part, TextPart | ToolCallPart | ThinkingPart)
+    """Whether a part of a reply is one of Anthropic's; thinking that was stopped has no signature, and is not taken back."""
+    return isinstance(part, TextPart | ToolCallPart) or (isinstance(part, ThinkingPart) and bool(part.signature))
 
 
 def _write_block(part: Any) -> JsonValue:
