@@ -324,3 +324,35 @@ async def test_a_title_comes_with_the_file_and_not_after_an_erase(engine: Everfo
     whole = parse_transcript(path.read_bytes(), name="talk")
     assert [step async for step in engine.import_transcript(whole, agent=AGENT)]
     assert (await open_talk(engine)).record.title == ""
+
+
+def called(uuid: str, call_id: str) -> JsonValue:
+    """A line of a reply: a call."""
+    block: JsonValue = {"type": "tool_use", "id": call_id, "name": "list", "input": {}}
+    return {"type": "assistant", "uuid": uuid, "message": {"role": "assistant", "id": "m9", "content": [block]}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "skipped"),
+    [
+        ([called("b1", "c1"), called("b2", "c1")], "(refused)"),
+        ([called("b1", "")], "(refused)"),
+        ([{"type": "system", "uuid": "b1", "message": {"role": "system", "content": "Be short."}}], "(broken)"),
+    ],
+)
+async def test_a_message_that_cannot_be_read_stops_nothing(
+    engine: Everfold, tmp_path: Path, lines: list[JsonValue], skipped: str
+) -> None:
+    """A message that is none in the form of its file is counted and passed over; what is said around it is stored."""
+    path = tmp_path / "talk.jsonl"
+    reply: JsonValue = {
+        "type": "message",
+        "role": "assistant",
+        "id": "m1",
+        "content": [{"type": "text", "text": "Yes."}],
+    }
+    answer: JsonValue = {"type": "assistant", "sessionId": "talk", "uuid": "a1", "message": reply}
+    taken = await follow(engine, write(path, said(1), answer, *lines, said(2)))
+    assert (taken.stored_count, taken.skipped) == (3, {skipped: 1})
+    await follow(engine, write(path, said(3)))
+    assert await list_texts(engine) == ["Prompt 1.", "Yes.", "Prompt 2.", "Prompt 3."]

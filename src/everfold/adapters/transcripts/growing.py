@@ -81,7 +81,9 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False) -
             counts[unknown] += 1
         else:
             sound.append(row)
-    conversations = known.read(sound, name) if sound else ()
+    conversations, read = _read_together(sound, name, known)
+    counts[BROKEN] += len(sound) - len(read)
+    sound = read
     lines = {known.label_row(row): row.line for row in sound}
     is_whole = is_over or known.has_whole_lines
     held = [] if is_whole else [*_list_open(conversations, sound, known), *_list_waiting(sound, conversations, known)]
@@ -89,7 +91,7 @@ def read_growth(data: bytes, client: str, *, name: str, is_over: bool = False) -
     return Growth(
         conversations=tuple(_leave_out(one, lines, first_held) for one in conversations),
         read_bytes=end_bytes if first_held is None else starts[first_held],
-        skipped=counts,
+        skipped=+counts,
     )
 
 
@@ -124,6 +126,19 @@ def _is_sound(row: Row, client: _Client) -> bool:
     except InvalidInputError:
         return False
     return True
+
+
+def _read_together(rows: list[Row], name: str, client: _Client) -> tuple[tuple[Conversation, ...], list[Row]]:
+    """What lines hold that can each be read alone, and those lines, without the ones that the others do not fit with."""
+    while rows:
+        try:
+            return client.read(rows, name), rows
+        except InvalidInputError as error:
+            fitting = [row for row in rows if row.line != error.ids.get("line")]
+            if len(fitting) == len(rows):
+                raise
+            rows = fitting
+    return (), rows
 
 
 def _list_open(conversations: Sequence[Conversation], rows: Sequence[Row], client: _Client) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from everfold.core.log.appending import Incoming
 from everfold.core.log.following import FollowedTranscript
 from everfold.core.log.titles import clean_title
-from everfold.core.log.transcripts import Conversation, Growth
+from everfold.core.log.transcripts import Conversation, Growth, TranscriptMessage
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
@@ -108,20 +108,19 @@ class Follower:
         await self._keep()
 
     async def _store(self, live: LiveSession, conversation: Conversation) -> None:
-        now = self.clock.now()
-        new = await leave_out_stored(self.store, live, conversation.messages, now=now)
+        new = await leave_out_stored(self.store, live, conversation.messages, now=self.clock.now())
         for at in range(0, len(new), BATCH_COUNT):
-            await self._append(live, read_messages(new[at : at + BATCH_COUNT], now=now))
+            await self._append(live, new[at : at + BATCH_COUNT])
             await asyncio.sleep(0)
         if conversation.title is not None and live.opening is None:
             await self.add_title(live, clean_title(conversation.title))
         if not _name_part(conversation):
             await self._note_compactions(live, conversation)
 
-    async def _append(self, live: LiveSession, batch: Sequence[Incoming]) -> None:
-        """Append a batch; where the log refuses it, one by one, without those that it refuses."""
+    async def _append(self, live: LiveSession, batch: Sequence[TranscriptMessage]) -> None:
+        """Append a batch; where one cannot be read or the log refuses it, one by one, without those."""
         try:
-            await self.append(live, batch)
+            await self.append(live, read_messages(batch, now=self.clock.now()))
             self.stored_count += len(batch)
         except (InvalidInputError, ConflictError):
             if len(batch) == 1:
