@@ -20,9 +20,11 @@ from tests.support.waiting import SECS
 
 import everfold
 from everfold.core.text.frames import HANDED_BEGIN
+from everfold.integrations.coding_agents.answering import Answering
 from everfold.integrations.coding_agents.clients import HOOK
 from everfold.integrations.coding_agents.connecting import connect
 from everfold.integrations.coding_agents.connection import find_path, read_connection, write_connection
+from everfold.integrations.coding_agents.daemon import serve
 from everfold.integrations.coding_agents.hook import RUNNING, hold
 from everfold.session import iterate_log
 
@@ -281,6 +283,22 @@ async def test_what_grew_without_a_daemon_is_fed_by_the_next(client: Client) -> 
     while "Said while none listened." not in await list_texts(client) and time.monotonic() < end:
         other.hook("SessionStart", source="startup", session_id="other")
     assert (await list_texts(client)).count("Said while none listened.") == 1
+
+
+async def test_a_daemon_takes_what_all_clients_of_its_store_have_written(client: Client) -> None:
+    """A daemon that one client starts feeds the transcripts of the others too, though a connection beside them is broken."""
+    client.write("Remember: port 4711.")
+    claude = read_connection(find_path("claude-code"))
+    event = {"hook_event_name": "Stop", "session_id": TALK, "transcript_path": str(client.transcript)}
+    async with everfold.open(client.url) as engine:
+        answering = Answering(engine=engine)
+        await answering.answer(claude, event)
+        await answering.drain()
+    client.write("Said while none listened.")
+    connect("codex", user="bob", agent=None, url=client.url, config=None)
+    find_path("opencode").write_text("{}")
+    await serve(replace(read_connection(find_path("codex")), idle_secs=0.05))
+    assert await list_texts(client) == ["Remember: port 4711.", "Said while none listened."]
 
 
 @pytest.mark.slow

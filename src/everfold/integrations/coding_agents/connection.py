@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -90,6 +90,15 @@ def read_connection(path: Path) -> Connection:
         return Connection(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInputError(f"{path} is not a connection file: {error}; run `everfold connect` again") from error
+
+
+def list_connections(socket: str) -> list[Connection]:
+    """The connections whose clients share the daemon of a socket; a file that is none is left out."""
+    found: list[Connection] = []
+    for path in sorted(find_path("any").parent.glob("*.json")):
+        with suppress(InvalidInputError):
+            found.append(read_connection(path))
+    return [connection for connection in found if connection.socket == socket]
 
 
 def make_private(folder: Path) -> None:

@@ -22,7 +22,13 @@ from typing import Final
 from everfold.bootstrap import open as open_everfold
 from everfold.errors import EverfoldError
 from everfold.integrations.coding_agents.answering import Answering
-from everfold.integrations.coding_agents.connection import Connection, find_path, make_private, read_connection
+from everfold.integrations.coding_agents.connection import (
+    Connection,
+    find_path,
+    list_connections,
+    make_private,
+    read_connection,
+)
 
 LONGEST_BYTES: Final = 16_000_000
 """A longer event is none of a client's."""
@@ -42,7 +48,7 @@ async def serve(connection: Connection, first: bytes = b"") -> None:
             connection.url, config=Path(connection.config) if connection.config else None
         ) as engine:
             server = _Server(Answering(engine=engine), idle_secs=connection.idle_secs)
-            await server.run(path, connection, first)
+            await server.run(path, first)
 
 
 @contextmanager
@@ -74,7 +80,7 @@ class _Server:
         self._used = asyncio.Event()
         self._open_count = 0
 
-    async def run(self, path: Path, connection: Connection, first: bytes) -> None:
+    async def run(self, path: Path, first: bytes) -> None:
         """Listen on a socket of mode 0600 until nothing has come for the idle time."""
         _remove(path)
         mask = os.umask(0o177)
@@ -85,7 +91,8 @@ class _Server:
         try:
             if first.strip():
                 await self._answer(first)
-            await self._answering.catch_up(connection)
+            for connection in list_connections(str(path)):
+                await self._answering.catch_up(connection)
             await self._wait_until_idle()
         finally:
             _remove(path)
