@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from everfold.core.primitives.json_values import JsonObject, JsonValue, encode_json
+from everfold.core.primitives.origins import Origin
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Door, Given
 from everfold.session import Session
@@ -68,7 +69,7 @@ class EverfoldChat(ChatMiddleware):
                 await self._reply(response, asked)
 
     async def _ask(self, found: "_Found") -> Asked:
-        await self.door.take_each(found.said, name=name, write=_write)
+        await self.door.take_each(found.said, name=name, write=_write, find_origin=_find_origin)
         return await self.door.ask(form="openai", system=found.system, tools=found.tools, suffix=found.suffix)
 
     async def _listen(self, stream: Any, asked: Asked) -> AsyncIterator[Any]:
@@ -113,7 +114,12 @@ def name(message: Message) -> str:
 
 def give(message: Message) -> Given:
     """A message under its name."""
-    return Given(name(message), partial(_write, message))
+    return Given(name(message), partial(_write, message), _find_origin(message))
+
+
+def _find_origin(message: Message) -> Origin | None:
+    """Whose words a message is: what comes beside a tool's results is the tool's; None leaves it to the role."""
+    return "tool" if message.role == "tool" else None
 
 
 # --- What the framework hands over ------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from everfold.core.primitives.json_values import JsonObject, JsonValue, parse_json
+from everfold.core.primitives.origins import Origin
 from everfold.engine import Everfold
 from everfold.errors import InvalidInputError
 from everfold.integrations.door import Asked, Converted, Door, Doors, Given
@@ -117,7 +118,7 @@ class EverfoldPlugin(BasePlugin):
 
     async def _ask(self, context: Any, request: Any) -> tuple[Door, Asked]:
         door = await self._find(context.session)
-        await door.take_each(context.session.events, name=attrgetter("id"), write=_tell)
+        await door.take_each(context.session.events, name=attrgetter("id"), write=_tell, find_origin=_find_origin)
         config = request.config
         asked = await door.ask(
             form="openai",
@@ -150,7 +151,12 @@ class EverfoldPlugin(BasePlugin):
 
 def give(event: Any) -> Given:
     """An event under its id."""
-    return Given(event.id, partial(_tell, event))
+    return Given(event.id, partial(_tell, event), _find_origin(event))
+
+
+def _find_origin(event: Any) -> Origin | None:
+    """Whose words an event is: what comes beside a tool's results is the tool's; None leaves it to the role."""
+    return None if event.author == "user" or _is_reply(event) else "tool"
 
 
 def _tell(event: Any) -> list[JsonObject]:
