@@ -212,7 +212,7 @@ class Steering(AbstractCapability[Any]):
 
 @pytest.mark.parametrize("way", ["program", "tool", "queue", "messages"])
 async def test_what_is_added_to_a_run_is_stored_before_the_model_is_asked(way: str) -> None:
-    """A message that is added while a run goes on is stored once, before the model is asked with it, and each reply once."""
+    """What is added while a run goes on is stored once, before the model is asked with it; what a tool adds is the tool's."""
     asked: list[list[tuple[str, str]]] = []
 
     async def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
@@ -234,10 +234,12 @@ async def test_what_is_added_to_a_run_is_stored_before_the_model_is_asked(way: s
                 if way == "program" and Agent.is_call_tools_node(node) and len(asked) == 1:
                     run.enqueue("In USD!")
         log = [(message.view.role, message.view.text) for message in await session.messages()]
+        origins = [message.origin for message in await session.messages() if message.view.text == "In USD!"]
     added_first = [("user", "In USD!")] if added else []
     before = [("user", "Pay 5."), *added_first, ("assistant", "pay {}"), ("tool", "Paid."), ("user", "In USD!")]
     assert asked == [before[: 1 + len(added_first)], before]
     assert log == [*before, ("assistant", "Done.")]
+    assert set(origins) == {"tool" if way == "tool" else "user"}
 
 
 @pytest.mark.parametrize("is_deferred", [False, True])

@@ -83,6 +83,7 @@ class EverfoldCapability(AbstractCapability[Any]):
     _door: Door | None = field(default=None, repr=False)
     _messages: Sequence[ModelMessage] = field(default=(), repr=False)
     _prompt: object = field(default=None, repr=False)
+    _added_by_tools: list[ModelMessage] = field(default_factory=list, repr=False)
     _converted: dict[Provider, tuple[Converted[list[Part]], Gathered]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +92,7 @@ class EverfoldCapability(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> "EverfoldCapability":
         """A copy for one run, which remembers its prompt and its list of messages; the door stays the same."""
-        return replace(self, _messages=(), _prompt=ctx.prompt)
+        return replace(self, _messages=(), _prompt=ctx.prompt, _added_by_tools=[])
 
     @property
     def door(self) -> Door:
@@ -120,6 +121,7 @@ class EverfoldCapability(AbstractCapability[Any]):
     ) -> ModelResponse:
         """Ask the model with the window, and store its reply."""
         self._messages = ctx.messages
+        self._added_by_tools += _list_added_by_tools(ctx)
         named, provider = _name_each(ctx.messages), find_provider(request_context.model.system)
         parameters = request_context.model_request_parameters
         prompt, tools = _read_prompt(ctx.messages, parameters), _read_tools(parameters)
@@ -151,8 +153,16 @@ class EverfoldCapability(AbstractCapability[Any]):
             named,
             name=itemgetter(0),
             write=lambda pair: _write(pair[1], self._prompt),
-            find_origin=lambda pair: _find_origin(pair[1]),
+            find_origin=lambda pair: self._find_origin(pair[1]),
         )
+
+    def _find_origin(self, message: ModelMessage) -> Origin | None:
+        """Whose words a message is: what tells the model what was wrong with its reply may quote it; None leaves it to the role."""
+        if any(message is added for added in self._added_by_tools):
+            return "tool"
+        if not any(map(_is_feedback, message.parts)):
+            return None
+        return "tool" if any(map(_is_result, message.parts)) else "assistant"
 
     async def _ask(self, named: Sequence[Named], provider: Provider, prompt: str, tools: Sequence[JsonValue]) -> Asked:
         await self._take(named)
@@ -180,6 +190,16 @@ def _name_each(messages: Sequence[ModelMessage]) -> list[Named]:
         if message.state != "suspended":
             named.append((f"{run_id}/{number}", message))
     return named
+
+
+def _list_added_by_tools(ctx: RunContext[Any]) -> list[ModelMessage]:
+    """The messages that tools have put in the run's queue; the framework notes there for which call it was."""
+    return [
+        message
+        for pending in ctx.pending_messages or ()
+        if getattr(pending, "_tool_call", None)
+        for message in pending.messages
+    ]
 
 
 def _answer_calls(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
@@ -212,13 +232,6 @@ def _read_tools(parameters: ModelRequestParameters) -> list[JsonValue]:
         }
         for tool in (*parameters.function_tools, *parameters.output_tools)
     ]
-
-
-def _find_origin(message: ModelMessage) -> Origin | None:
-    """Whose words a message is: what tells the model what was wrong with its reply may quote it; None leaves it to the role."""
-    if not any(map(_is_feedback, message.parts)):
-        return None
-    return "tool" if any(map(_is_result, message.parts)) else "assistant"
 
 
 def _write(message: ModelMessage, prompt: object = None) -> Sequence[Wire]:
