@@ -153,7 +153,7 @@ class Index:
         found = self._connection.execute(self._queries["search_messages"], bound)
         candidates = [
             SearchCandidate(key=key, score=score, speaker=speaker, role=role, tokens=tokens)
-            for key, score, _session, _seq, role, speaker, tokens in found
+            for key, score, _agent, _session, _seq, role, speaker, tokens in found
         ]
         return [self._names[hit.key] for hit in order_hits(query, candidates)]
 

@@ -192,7 +192,8 @@ def _count(query: SearchQuery, user_key: int, counts: TermCounts) -> "_Asked":
         _key_term(term, user_key): counts.words[term.words[0]] if _is_word(term) else counts.terms[term]
         for term in query.terms
     }
-    most_count = max(counts.whole.documents_count, *entry_counts.values())  # one of the two may be an estimate
+    # One of the two may be an estimate, and where all is empty the first rows may come before they are looked for.
+    most_count = max(1, counts.whole.documents_count, *entry_counts.values())
     return _Asked(
         query=SearchQuery(terms=tuple(entry_counts)),
         entry_counts=entry_counts,

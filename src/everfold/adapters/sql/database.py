@@ -197,7 +197,7 @@ class WordIndex(Protocol):
             limit_count: How many.
 
         Returns:
-            Rows of id, score, session id, sequence number, role, speaker and tokens.
+            Rows of id, score, agent key, session id, sequence number, role, speaker and tokens.
         """
 
     def find_holding(

@@ -79,7 +79,8 @@ def search(
     chosen = choose_terms(query, counts.words, row_count=row_count)
     if not chosen.terms:
         return []
-    # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row.
+    # A scope that all of the user's rows are in is left out: to apply it the index reads an entry of each row. A row
+    # that was stored after the count may be outside of the scope, so `_candidates` checks each that is found.
     session_keys = [places.place(stretch.session_id).session_key for stretch in stretches]
     find = partial(
         database.words.find_messages,
@@ -90,7 +91,7 @@ def search(
         only=only,
         counts=counts,
     )
-    found = _find_enough(find, stretches, limit_count)
+    found = _find_enough(find, stretches, agent_key, limit_count)
     places_of = {candidate.key: place for candidate, place in found}
     ordered = order_hits(query, [candidate for candidate, _ in found])
     return [
@@ -122,26 +123,27 @@ def search_users(
 
 
 def _find_enough(
-    find: Callable[..., list[Row]], stretches: Sequence[Stretch], limit_count: int
+    find: Callable[..., list[Row]], stretches: Sequence[Stretch], agent_key: int | None, limit_count: int
 ) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
     """Candidates with their places: at least so many, where there are. A branch shares a part of its parents; the rest is left out."""
     wanted = max(CANDIDATE_COUNT, 3 * limit_count)
     while True:
         rows = find(limit_count=wanted)
-        found = _candidates(rows, stretches)
+        found = _candidates(rows, stretches, agent_key)
         if len(found) >= limit_count or len(rows) < wanted:
             return found
         wanted *= 4
 
 
 def _candidates(
-    rows: Sequence[tuple[object, ...]], stretches: Sequence[Stretch]
+    rows: Sequence[tuple[object, ...]], stretches: Sequence[Stretch], agent_key: int | None
 ) -> list[tuple[SearchCandidate, tuple[SessionId, int]]]:
-    last_seqs = {stretch.session_id: (stretch.first_seq, stretch.last_seq) for stretch in stretches}
+    """The rows of the agent and of the stretches, where these are given."""
+    shared = {stretch.session_id: range(stretch.first_seq, stretch.last_seq + 1) for stretch in stretches}
     found: list[tuple[SearchCandidate, tuple[SessionId, int]]] = []
-    for key, score, session_id, seq, role, speaker, tokens in rows:
+    for key, score, found_agent_key, session_id, seq, role, speaker, tokens in rows:
         place = (SessionId(cast("str", session_id)), cast("int", seq))
-        if stretches and not last_seqs[place[0]][0] <= place[1] <= last_seqs[place[0]][1]:
+        if agent_key not in {None, found_agent_key} or (stretches and place[1] not in shared.get(place[0], ())):
             continue
         candidate = SearchCandidate(
             key=cast("int", key),

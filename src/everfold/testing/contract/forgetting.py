@@ -2,6 +2,7 @@
 
 # ruff: noqa: S101, PLR2004  # assertions and their figures are what a contract suite is made of
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -137,6 +138,15 @@ class ForgettingContract:
         ]
         assert (await store.read_memory_version(ADA)).epoch == 1
         assert await store.check_integrity() == []
+
+    async def test_a_search_of_an_erased_session_finds_nothing_of_others(self, store: Store) -> None:
+        """Where its user has as many sessions left as it shared, it finds nothing of them, or is refused."""
+        record = await open_session(store, None, user("The alibi is false."))
+        await open_session(store, session_record("ses_other", agent_id=CLERK), user("The alibi is true."))
+        assert places(await find(store, "alibi", session_id=record.id)) == {(record.id, 1)}
+        await store.erase_sessions([record.id], await erasing(store))
+        with suppress(NotFoundError):
+            assert await find(store, "alibi", session_id=record.id) == []
 
     async def test_an_erased_session_does_not_come_again(self, store: Store) -> None:
         """Its id is refused for a new session; the next session has nothing of it."""

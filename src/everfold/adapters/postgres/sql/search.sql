@@ -77,8 +77,8 @@ best AS MATERIALIZED (
     LIMIT :candidate_count
 )
 SELECT
-    messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
-    messages.raw_tokens
+    messages.id, message_words.own, message_words.before, sessions.agent_key, sessions.id, messages.seq, messages.role,
+    messages.speaker, messages.raw_tokens
 FROM best
 CROSS JOIN LATERAL (
     SELECT own, before FROM message_words WHERE user_key = :user_key AND message_id = best.message_id LIMIT 1
@@ -117,8 +117,8 @@ best AS MATERIALIZED (
     LIMIT :candidate_count
 )
 SELECT
-    messages.id, message_words.own, message_words.before, sessions.id, messages.seq, messages.role, messages.speaker,
-    messages.raw_tokens
+    messages.id, message_words.own, message_words.before, sessions.agent_key, sessions.id, messages.seq, messages.role,
+    messages.speaker, messages.raw_tokens
 FROM best
 CROSS JOIN LATERAL (
     SELECT own, before FROM message_words WHERE user_key = :user_key AND message_id = best.message_id LIMIT 1

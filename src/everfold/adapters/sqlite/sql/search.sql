@@ -15,7 +15,7 @@ SELECT doc FROM message_index_words WHERE term = :word;
 -- name: search_messages
 -- Weighs own words 1, the words of what was said before :before_weight, the scope nothing.
 -- The best :candidate_count, best first; score is positive.
-SELECT hit.id, hit.score, sessions.id, messages.seq, messages.role, messages.speaker, messages.raw_tokens
+SELECT hit.id, hit.score, sessions.agent_key, sessions.id, messages.seq, messages.role, messages.speaker, messages.raw_tokens
 FROM (
     SELECT rowid AS id, -bm25(message_index, 1.0, :before_weight, 0.0) AS score
     FROM message_index
@@ -30,7 +30,7 @@ ORDER BY hit.score DESC, hit.id DESC;
 -- name: search_some_messages
 -- The same among the messages in :roles (a JSON array) that were said from :since_at on and before :until_at. Every row
 -- that matches is looked up, so that a better one that is left out takes no place.
-SELECT hit.id, hit.score, sessions.id, messages.seq, messages.role, messages.speaker, messages.raw_tokens
+SELECT hit.id, hit.score, sessions.agent_key, sessions.id, messages.seq, messages.role, messages.speaker, messages.raw_tokens
 FROM (
     SELECT message_index.rowid AS id, -bm25(message_index, 1.0, :before_weight, 0.0) AS score
     FROM message_index JOIN messages AS matching ON matching.id = message_index.rowid
