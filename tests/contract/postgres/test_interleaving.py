@@ -1,17 +1,23 @@
 """Writes of one user that meet on different connections: what one of them checked holds until it has committed."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
-from threading import Barrier
+from threading import Barrier, Event
+
+import psycopg
+import pytest
+from tests.support.waiting import until
 
 from everfold.adapters.postgres.connection import Database
 from everfold.adapters.postgres.store import PostgresStore
+from everfold.adapters.sql.database import Bound, SqlValue
 from everfold.core.access.api_keys import ADMIN, ApiKey, ApiKeyId
 from everfold.core.log.state import SessionState
 from everfold.core.memory.records import MemoryChange
 from everfold.core.primitives.ids import SessionId
 from everfold.errors import ConflictError
+from everfold.testing.contract.memory_records import append_shown, turn_recall
 from everfold.testing.kit.builders import (
     ADA,
     BEN,
@@ -25,6 +31,7 @@ from everfold.testing.kit.builders import (
 from everfold.testing.kit.memory_builders import item, put
 
 ROUNDS = 12
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 async def attempt(work: Awaitable[object]) -> bool:
@@ -124,3 +131,56 @@ async def test_writes_that_wait_for_each_other_both_go_through(store: PostgresSt
 
     assert await asyncio.gather(store._write(write, 1, 2), store._write(write, 2, 1)) == [1, 2]
     assert len(tried) == 3
+
+
+@pytest.mark.parametrize("has_memory", [False, True])
+async def test_a_turn_keeps_nothing_that_an_erase_beside_it_removed(
+    store: PostgresStore, database_url: str, monkeypatch: pytest.MonkeyPatch, *, has_memory: bool
+) -> None:
+    """An erase waits for a message that is stored with what its turn shows, and takes that too, also as the user's first write."""
+    record = await open_session(store)
+    if has_memory:
+        await put(store, item("itm_1"))
+    run, is_written, goes_on = Database.run, Event(), Event()
+
+    def run_and_halt(self: Database, name: str, **values: SqlValue) -> int:
+        count = run(self, name, **values)
+        if name == "write_turn_recall":
+            is_written.set()
+            goes_on.wait(timeout=60)
+        return count
+
+    monkeypatch.setattr(Database, "run", run_and_halt)
+    with psycopg.connect(database_url, autocommit=True) as looking:
+        appending = asyncio.create_task(append_shown(store, record.id, turn_recall(record.id, "The alibi is false.")))
+        await until(lambda: is_written.is_set() or appending.done())
+        erasing = asyncio.create_task(put(store, item("itm_2"), has_erased=True))
+        await until(lambda: erasing.done() or looking.execute(WAITING).fetchone() == (1,))
+        goes_on.set()
+        await asyncio.gather(appending, erasing)
+    assert await store.read_turn_recall(record.id) is None
+
+
+async def test_a_turn_waits_for_an_erase_that_began_before_it(
+    store: PostgresStore, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message beside the first erase of its user stores nothing of what was shown before."""
+    record = await open_session(store)
+    run_all, is_forgotten, goes_on = Database.run_all, Event(), Event()
+
+    def run_all_and_halt(self: Database, asked: Sequence[Bound]) -> list[int]:
+        counts = run_all(self, asked)
+        if "forget_turn_recalls" in dict(asked):
+            is_forgotten.set()
+            goes_on.wait(timeout=60)
+        return counts
+
+    monkeypatch.setattr(Database, "run_all", run_all_and_halt)
+    with psycopg.connect(database_url, autocommit=True) as looking:
+        erasing = asyncio.create_task(put(store, item("itm_1"), has_erased=True))
+        await until(lambda: is_forgotten.is_set() or erasing.done())
+        appending = asyncio.create_task(append_shown(store, record.id, turn_recall(record.id, "The alibi is false.")))
+        await until(lambda: appending.done() or looking.execute(WAITING).fetchone() == (1,))
+        goes_on.set()
+        await asyncio.gather(appending, erasing)
+    assert await store.read_turn_recall(record.id) is None

@@ -90,12 +90,23 @@ def _refuse_shared_client_ids(database: Database, places: Places, session_id: Se
 
 def _write_turn_recall(database: Database, place: Place, shown: TurnRecall) -> None:
     """Store what a turn shows, unless something of the user's memory that it may quote was erased since."""
-    if shown.turn.memory_epoch is not None:
-        row = database.row("hold_memory_epoch", user_key=place.user_key)
-        if shown.turn.memory_epoch != (0 if row is None else row[0]):
-            return
+    expected = shown.turn.memory_epoch
+    if expected is not None and expected != _hold_memory_epoch(database, place.user_key):
+        return
     content = pack_row(turn_recall_to_bytes(shown))
     database.run("write_turn_recall", **place.keys, content=content)
+
+
+def _hold_memory_epoch(database: Database, user_key: int) -> int:
+    """The epoch of a user's memory, which no erase raises before this transaction ends.
+
+    What makes an erase wait is a lock on the user's row, so a user without one gets it.
+    """
+    row = database.row("hold_memory_epoch", user_key=user_key)
+    if row is None:
+        database.run("begin_memory", user_key=user_key)
+        row = database.row("hold_memory_epoch", user_key=user_key)
+    return cast("tuple[int]", row)[0]
 
 
 def read_turn_recall(database: Database, places: Places, session_id: SessionId) -> TurnRecall | None:

@@ -98,6 +98,9 @@ ORDER BY seq;
 -- name: hold_memory_epoch
 SELECT epoch FROM memory_versions WHERE user_key = :user_key;
 
+-- name: begin_memory
+INSERT INTO memory_versions (user_key, revision, epoch) VALUES (:user_key, 0, 0) ON CONFLICT (user_key) DO NOTHING;
+
 -- name: write_turn_recall
 INSERT INTO turn_recalls (session_key, user_key, content) VALUES (:session_key, :user_key, :content)
 ON CONFLICT (user_key, session_key) DO UPDATE SET content = excluded.content;
