@@ -24,7 +24,7 @@ from everfold import Compaction, Everfold, Session, Window
 from everfold.adapters.models.scripted import ScriptedModel, Step
 from everfold.core.compaction.transitions import CompactionState
 from everfold.core.windows.rendering import render
-from everfold.errors import ConflictError, StoreUnavailableError
+from everfold.errors import ConflictError, ModelUnavailableError, StoreUnavailableError
 from everfold.ports.models import ModelReply, ModelRequest
 from everfold.services.models import call_model
 from everfold.session import iterate_log
@@ -298,6 +298,7 @@ class Own(ScriptedModel):
 OWN = {
     "cancellations": (BaseExceptionGroup("tasks", [asyncio.CancelledError()]), "failed with BaseExceptionGroup"),
     "exceptions": (ExceptionGroup("tasks", [ValueError("odd")]), "failed with ExceptionGroup"),
+    "half of a character": (ModelUnavailableError("no route to \ud83d"), "no route to \ufffd"),
     "no reply": (None, "the reply is an unfit NoneType, expected a ModelReply"),
     "bytes": (ModelReply(text=b"Fine.", finish="complete", model="own"), "the text of the reply is an unfit bytes"),  # type: ignore[arg-type]  # on purpose
 }

@@ -1,10 +1,11 @@
 """Copying a whole store, in both directions and between files."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from bench.material.logs import chat_log, coding_log
 from tests.support.sizes import every, some
@@ -13,6 +14,7 @@ import everfold
 from everfold.adapters.sql.copy_store import copy_store
 from everfold.bootstrap import open_store
 from everfold.errors import ConflictError
+from everfold.testing.contract.work import open_and_begin
 
 SETTINGS: dict[str, Any] = {
     "memory": {"system": "structured"},
@@ -119,6 +121,17 @@ async def test_a_copy_is_the_same_store(urls: dict[str, list[str]], pair: tuple[
         await fresh.append({"role": "user", "content": "Hello."})
         await engine.erase_session(fresh.id)  # its key is none that the source has erased
         assert (await session.verify()).is_sound
+
+
+async def test_a_file_with_nul_in_a_problem_is_copied(urls: dict[str, list[str]]) -> None:
+    """What a provider said of a compaction arrives on a server with NUL replaced, as it is written today."""
+    source, target = name_pair(urls, ("file", "server"))
+    async with both(source, target) as (old, new):
+        _, begun = await open_and_begin(old)
+        with closing(apsw.Connection(source.removeprefix("sqlite:///"))) as connection:
+            connection.execute("UPDATE compactions SET problem = ?", ("HTTP 400: a\0b",))
+        await copy_store(old, new, lambda _what, _count: None)
+        assert (await new.get_compaction(begun.compaction.id)).problem == "HTTP 400: a\ufffdb"
 
 
 class StoppedError(Exception):

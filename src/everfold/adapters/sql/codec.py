@@ -1,6 +1,7 @@
 """Rows and values: how what the core knows is written in columns."""
 
 import json
+import re
 import secrets
 import zlib
 from collections.abc import Sequence
@@ -111,6 +112,11 @@ def text_to_blob(text: str | None) -> bytes | None:
 def blob_to_text(blob: object) -> str | None:
     """The text that `text_to_blob` wrote."""
     return None if blob is None else cast("bytes", blob).decode("utf-8", "surrogatepass")
+
+
+def problem_to_text(problem: str) -> str:
+    """What went wrong as a column of text takes it: other programs say it, and may say NUL and halves of characters."""
+    return re.sub("[\0\ud800-\udfff]", "\ufffd", problem)
 
 
 def read_client_id(blob: object) -> str | None:

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NoReturn, cast
 
-from everfold.adapters.sql.codec import digest_values, read_compaction, read_digest, to_duration, to_micros
+from everfold.adapters.sql.codec import (
+    digest_values,
+    problem_to_text,
+    read_compaction,
+    read_digest,
+    to_duration,
+    to_micros,
+)
 from everfold.adapters.sql.database import Bound, Database
 from everfold.adapters.sql.log import read_state, write_state
 from everfold.adapters.sql.packing import deflate, pack_row
@@ -160,7 +167,7 @@ def _end(database: Database, compaction_id: CompactionId, outcome: Outcome, ende
         ended_at=to_micros(ended_at),
         digest=outcome.digest,
         extraction=outcome.extraction,
-        problem=outcome.problem,
+        problem=problem_to_text(outcome.problem),
     )
     if not ended:
         compaction = get_compaction(database, compaction_id)
@@ -228,9 +235,12 @@ def release_compaction(
     database: Database, compaction_id: CompactionId, *, attempt: int, problem: str, wait_secs: float | None
 ) -> None:
     """See `WorkStore.release_compaction`."""
-    duration = None if wait_secs is None else to_duration(wait_secs)
     if not database.run(
-        "release_compaction", compaction_id=compaction_id, attempt=attempt, problem=problem, duration=duration
+        "release_compaction",
+        compaction_id=compaction_id,
+        attempt=attempt,
+        problem=problem_to_text(problem),
+        duration=None if wait_secs is None else to_duration(wait_secs),
     ):
         _refuse_attempt(database, compaction_id, attempt)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
+from everfold.adapters.sql.codec import problem_to_text
 from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.log import read_messages
 from everfold.adapters.sql.matching import key_words, write_item_scope, write_scope
@@ -173,8 +174,15 @@ def read_page(database: Database, table: Table, after: Row | None) -> list[Row]:
 def write_page(database: Database, table: Table, rows: Sequence[Row]) -> None:
     """Insert rows as they were read, with what is made of them."""
     makers = [MADE[table.name, column] for column in table.made]
-    whole = [(*row, *(make(dict(zip(table.columns, row, strict=True))) for make in makers)) for row in rows]
+    fitting = [_fit_problem(table, row) for row in rows] if table.name == "compactions" else rows
+    whole = [(*row, *(make(dict(zip(table.columns, row, strict=True))) for make in makers)) for row in fitting]
     database.insert_rows(table.name, (*table.columns, *table.made), whole)
+
+
+def _fit_problem(table: Table, row: Row) -> Row:
+    """A compaction whose problem any database takes: a file may hold one from before it was written so."""
+    at = table.columns.index("problem")
+    return (*row[:at], problem_to_text(cast("str", row[at])), *row[at + 1 :])
 
 
 def get_key(table: Table, row: Row) -> Row:

@@ -357,6 +357,24 @@ class WorkContract:
         with pytest.raises(ConflictError):
             await store.claim_compaction(compaction.id, secs=LEASE_SECS)
 
+    async def test_a_problem_is_told_in_whole_characters(self, store: Store) -> None:
+        """Of what another program said, NUL and halves of characters are replaced, and neither stops a release or an ending."""
+        record, begun = await open_and_begin(store)
+        compaction_id = begun.compaction.id
+        await store.claim_compaction(compaction_id, secs=LEASE_SECS)
+        problem, told = (
+            'cannot parse "party \ud83d" in \0\udfff, \U0001f389',
+            'cannot parse "party \ufffd" in \ufffd\ufffd, \U0001f389',
+        )
+        await store.release_compaction(compaction_id, attempt=1, problem=problem, wait_secs=None)
+        assert (await store.get_compaction(compaction_id)).problem == told
+        state = await commit_early(store, begun)
+        settled = replace(state, revision=state.revision + 1, awaited=())
+        outcome = replace(DEGRADED, problem=problem)
+        await store.end_compaction(compaction_id, outcome, settled, expected_revision=state.revision, ended_at=LATER)
+        [compaction] = await store.list_compactions(record.id, after_ordinal=0, limit_count=9)
+        assert (compaction.state, compaction.problem) == ("degraded", told)
+
     async def test_a_released_event_has_waited(self, store: Store) -> None:
         """After that it is claimed again, and its problem is still told."""
         _, begun = await open_and_begin(store)
