@@ -89,6 +89,8 @@ class EverfoldError(Exception):
         exit_code: The exit code that a command ends with.
         retryable: Whether the same call may succeed later, unchanged.
         ids: The ids that the error speaks of, by name: session, seq, event, line, path ...; long ones are cut.
+        own_words: The message without the words of a provider, which may quote what it was sent. Only these are stored
+            beside the log, since an erase could not find what they quote.
     """
 
     code: ClassVar[str] = "error"
@@ -98,6 +100,7 @@ class EverfoldError(Exception):
 
     def __init__(self, message: str, **ids: str | int) -> None:
         super().__init__(shorten(message))
+        self.own_words = str(self)
         self.ids: dict[str, str | int] = {
             name: _cut(value, MOST_QUOTED_CHARS) if isinstance(value, str) else value for name, value in ids.items()
         }

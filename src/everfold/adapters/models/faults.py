@@ -1,5 +1,6 @@
 """What Pydantic AI raises, as our errors. Its client libraries sort a provider's errors; here they get our names."""
 
+import re
 from typing import Final
 
 import pydantic_ai.exceptions as given
@@ -20,10 +21,18 @@ odd answer."""
 _LATER_STATUSES: Final = frozenset({408, 409, 425})
 """A request that came at the wrong moment. Source: RFC 9110, 15.5.9 and 15.5.10; RFC 8470, 5.2."""
 
+_CODE: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
+"""A word for programs, of which a provider has a list; a sentence is none."""
+
 
 def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldError:
-    """Our error for one of `FAULTS`; the key is never repeated in it."""
-    why = _say_why(error, api_key)
+    """Our error for one of `FAULTS`; the key is never repeated in it, and its own words do not quote the provider."""
+    ours = _translate(error, model, _tidy(_say_why(error), api_key))
+    ours.own_words = str(_translate(error, model, _tidy(_name_kind(error), api_key)))
+    return ours
+
+
+def _translate(error: Exception, model: str, why: str) -> EverfoldError:
     if _is_too_long(error):
         return ContextLengthError(f"the request is too large for the model {model} ({why}); send less", model=model)
     match error:
@@ -52,12 +61,23 @@ def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldE
             )
 
 
-def _say_why(error: Exception, api_key: str | None) -> str:
+def _say_why(error: Exception) -> str:
     match error:
         case given.ModelHTTPError(status_code=status, body=body):
-            text = f"HTTP {status}: {find_message(body)}" if find_message(body) else f"HTTP {status}"
+            return f"HTTP {status}: {find_message(body)}" if find_message(body) else f"HTTP {status}"
         case _:
-            text = f"{type(error).__name__}: {error}"
+            return f"{type(error).__name__}: {error}"
+
+
+def _name_kind(error: Exception) -> str:
+    """The same in words that quote nothing: the status with the provider's codes, or the class of the error."""
+    if not isinstance(error, given.ModelHTTPError):
+        return type(error).__name__
+    codes = dict.fromkeys(map(str, filter(None, (error.provider_error_type, error.provider_error_code))))
+    return ", ".join([f"HTTP {error.status_code}", *filter(_CODE.fullmatch, codes)])
+
+
+def _tidy(text: str, api_key: str | None) -> str:
     if api_key:
         text = text.replace(api_key, "[the key]")
     return " ".join(text.split())[:SHOWN_CHARS]

@@ -93,7 +93,7 @@ class Attempts:
             with self.stream.tracer.span(COMPACTION_DIGEST, describe_compaction(task.compaction)):
                 written = await self.write_digest(task)
         except EverfoldError as error:
-            return progress.after_digest(_name_failure(is_last=is_last), problem=str(error))
+            return progress.after_digest(_name_failure(is_last=is_last), problem=error.own_words)
         if written.draft is None:
             return progress.after_digest("give up" if written.has_room else "moot", problem=written.problem)
         return progress.after_digest("succeed", draft=replace(written.draft, digest_secs=monotonic() - started))
@@ -104,7 +104,7 @@ class Attempts:
         try:
             await self.extract(task)
         except EverfoldError as error:
-            return progress.after_extraction(_name_failure(is_last=is_last), problem=str(error))
+            return progress.after_extraction(_name_failure(is_last=is_last), problem=error.own_words)
         return progress.after_extraction("succeed")
 
 

@@ -224,7 +224,7 @@ class Worker:
             async with claims.renewing(claimed):
                 progress = await self._attempts.run(compactor.live, claimed)
         except HookError as error:
-            await claims.put_off(claimed, str(error))
+            await claims.put_off(claimed, error.own_words)
             return NO_STEP
         if not await claims.keep(claimed, progress):
             return NO_STEP

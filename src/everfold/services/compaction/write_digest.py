@@ -169,7 +169,7 @@ class _Writing:
             try:
                 await self._write_one(request, own, input_cap_tokens)
             except ContextLengthError as error:
-                self.faults.append(Fault(kind="context_length", detail=str(error)))
+                self.faults.append(Fault(kind="context_length", detail=error.own_words))
                 del self.bodies[taken_count:], self.answered[taken_count:]
                 await self._write_all(own, request.cap_tokens, input_cap_tokens // 2)
 
@@ -227,7 +227,7 @@ class _Writing:
                 )
             )
         except ModelReplyError as error:
-            self._give_up(Fault(kind="no_reply", detail=str(error)))
+            self._give_up(Fault(kind="no_reply", detail=error.own_words))
         faults = await _verify(reply, request)
         self.faults += faults
         if not faults:

@@ -257,7 +257,7 @@ class _Extracting:
                 compaction_id=self.compaction_id,
             )
         except ModelReplyError as error:
-            self._note_fault(str(error))
+            self._note_fault(error.own_words)
             return ReadExtraction(problem=_NO_REPLY)
         problem = _PROBLEMS.get(reply.finish, "")
         read = ReadExtraction(problem=problem) if problem else await self._read(reply.text, source)

@@ -221,6 +221,26 @@ async def test_errors_are_ours_and_come_once(provider: str, answer: Answer, kind
     assert len(str(caught.value)) < 600
 
 
+@pytest.mark.parametrize(
+    ("provider", "answer", "told"),
+    [
+        ("openai", openai_error(400, "We do not serve: my berth.", code="content_filter"), "HTTP 400, content_filter"),
+        ("openai", openai_error(400, "my berth", code="my berth"), "HTTP 400"),
+        ("openai", openai_error(401, f"my berth {KEY}", code=KEY), "HTTP 401, [the key]"),
+        ("anthropic", anthropic_error(529, "my berth", kind="overloaded_error"), "HTTP 529, overloaded_error"),
+        ("openai", Answer(body=b"my berth"), "cannot be read (ModelAPIError)"),
+    ],
+)
+async def test_own_words_quote_no_provider(provider: str, answer: Answer, told: str) -> None:
+    """The own words of an error name status and kind, and nothing of what a provider says, which may repeat the request."""
+    async with served(provider, answer) as (model, _):
+        with pytest.raises(EverfoldError) as caught:
+            await model.reply(REQUEST)
+    assert told in caught.value.own_words
+    assert "my berth" not in caught.value.own_words
+    assert KEY not in caught.value.own_words
+
+
 async def test_what_we_said_is_not_taken_for_the_providers_word() -> None:
     """A refusal that repeats our own text, which speaks of context lengths, is no context-length error."""
     detail = [{"type": "missing", "input": "The maximum context length is 4000 tokens, prompt is too long."}]
