@@ -14,6 +14,7 @@ import everfold
 from everfold.adapters.sql.copy_store import copy_store
 from everfold.bootstrap import open_store
 from everfold.errors import ConflictError
+from everfold.testing.contract.usage import call
 from everfold.testing.contract.work import open_and_begin
 
 SETTINGS: dict[str, Any] = {
@@ -123,15 +124,18 @@ async def test_a_copy_is_the_same_store(urls: dict[str, list[str]], pair: tuple[
         assert (await session.verify()).is_sound
 
 
-async def test_a_file_with_nul_in_a_problem_is_copied(urls: dict[str, list[str]]) -> None:
-    """What a provider said of a compaction arrives on a server with NUL replaced, as it is written today."""
+async def test_a_file_with_nul_in_what_was_told_is_copied(urls: dict[str, list[str]]) -> None:
+    """A problem and a model's name that a provider told arrive on a server with NUL replaced, as they are written today."""
     source, target = name_pair(urls, ("file", "server"))
     async with both(source, target) as (old, new):
         _, begun = await open_and_begin(old)
+        await old.record_call(call("call_1"))
         with closing(apsw.Connection(source.removeprefix("sqlite:///"))) as connection:
             connection.execute("UPDATE compactions SET problem = ?", ("HTTP 400: a\0b",))
+            connection.execute("UPDATE model_calls SET answered_by = ?", ("gpt\0",))
         await copy_store(old, new, lambda _what, _count: None)
         assert (await new.get_compaction(begun.compaction.id)).problem == "HTTP 400: a\ufffdb"
+        assert [one.answered_by for one in await new.list_calls(limit_count=9)] == ["gpt\ufffd"]
 
 
 class StoppedError(Exception):

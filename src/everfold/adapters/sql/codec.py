@@ -114,9 +114,9 @@ def blob_to_text(blob: object) -> str | None:
     return None if blob is None else cast("bytes", blob).decode("utf-8", "surrogatepass")
 
 
-def problem_to_text(problem: str) -> str:
-    """What went wrong as a column of text takes it: other programs say it, and may say NUL and halves of characters."""
-    return re.sub("[\0\ud800-\udfff]", "\ufffd", problem)
+def told_to_text(told: str) -> str:
+    """What another program said as a column of text takes it: NUL and halves of characters are replaced."""
+    return re.sub("[\0\ud800-\udfff]", "\ufffd", told)
 
 
 def read_client_id(blob: object) -> str | None:

@@ -7,11 +7,11 @@ from typing import NoReturn, cast
 
 from everfold.adapters.sql.codec import (
     digest_values,
-    problem_to_text,
     read_compaction,
     read_digest,
     to_duration,
     to_micros,
+    told_to_text,
 )
 from everfold.adapters.sql.database import Bound, Database
 from everfold.adapters.sql.log import read_state, write_state
@@ -167,7 +167,7 @@ def _end(database: Database, compaction_id: CompactionId, outcome: Outcome, ende
         ended_at=to_micros(ended_at),
         digest=outcome.digest,
         extraction=outcome.extraction,
-        problem=problem_to_text(outcome.problem),
+        problem=told_to_text(outcome.problem),
     )
     if not ended:
         compaction = get_compaction(database, compaction_id)
@@ -239,7 +239,7 @@ def release_compaction(
         "release_compaction",
         compaction_id=compaction_id,
         attempt=attempt,
-        problem=problem_to_text(problem),
+        problem=told_to_text(problem),
         duration=None if wait_secs is None else to_duration(wait_secs),
     ):
         _refuse_attempt(database, compaction_id, attempt)

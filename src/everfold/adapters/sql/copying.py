@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from everfold.adapters.sql.codec import problem_to_text
+from everfold.adapters.sql.codec import told_to_text
 from everfold.adapters.sql.database import Database, Row, SqlValue
 from everfold.adapters.sql.log import read_messages
 from everfold.adapters.sql.matching import key_words, write_item_scope, write_scope
@@ -46,6 +46,8 @@ MADE: Final[Mapping[tuple[str, str], Callable[[Mapping[str, SqlValue]], SqlValue
     ("memory_audit", "action"): lambda row: audit_from_bytes(unpack_row(cast("bytes", row["content"]))).action,
 }
 """Columns that only some databases have, for what others find without them: how each is made of the rest of its row."""
+TOLD: Final[Mapping[str, str]] = {"compactions": "problem", "model_calls": "answered_by"}
+"""Columns of what other programs said, by their tables: a file may hold NUL there from before it was replaced at each write."""
 _FIRST: Final = ("users", "agents", "sessions", "messages", "items", "dreams", "topics", "vector_spaces")
 """What other tables refer to, in an order in which nothing refers to what is not there yet."""
 
@@ -174,15 +176,14 @@ def read_page(database: Database, table: Table, after: Row | None) -> list[Row]:
 def write_page(database: Database, table: Table, rows: Sequence[Row]) -> None:
     """Insert rows as they were read, with what is made of them."""
     makers = [MADE[table.name, column] for column in table.made]
-    fitting = [_fit_problem(table, row) for row in rows] if table.name == "compactions" else rows
+    fitting = [_fit_told(table, row) for row in rows] if table.name in TOLD else rows
     whole = [(*row, *(make(dict(zip(table.columns, row, strict=True))) for make in makers)) for row in fitting]
     database.insert_rows(table.name, (*table.columns, *table.made), whole)
 
 
-def _fit_problem(table: Table, row: Row) -> Row:
-    """A compaction whose problem any database takes: a file may hold one from before it was written so."""
-    at = table.columns.index("problem")
-    return (*row[:at], problem_to_text(cast("str", row[at])), *row[at + 1 :])
+def _fit_told(table: Table, row: Row) -> Row:
+    at = table.columns.index(TOLD[table.name])
+    return (*row[:at], told_to_text(cast("str", row[at])), *row[at + 1 :])
 
 
 def get_key(table: Table, row: Row) -> Row:

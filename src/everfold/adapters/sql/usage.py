@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from everfold.adapters.sql.activity import add_activity
-from everfold.adapters.sql.codec import from_micros, to_micros
+from everfold.adapters.sql.codec import from_micros, to_micros, told_to_text
 from everfold.adapters.sql.database import Database, SqlValue
 from everfold.adapters.sql.listing import find_settled_key
 from everfold.core.observation.activity import Activity
@@ -26,7 +26,7 @@ def record_call(database: Database, call: ModelCall) -> None:
         compaction_id=call.compaction_id,
         purpose=call.purpose,
         model=call.model,
-        answered_by=call.answered_by,
+        answered_by=told_to_text(call.answered_by),
         attempt=call.call_number,
         started_at=to_micros(call.started_at),
         duration_ms=call.duration_ms,

@@ -60,6 +60,11 @@ class UsageContract:
             await store.record_call(one)
         assert await store.list_calls(limit_count=9) == [whole, bare]
 
+    async def test_a_model_is_named_in_whole_characters(self, store: Store) -> None:
+        """Of a name that a provider gave, NUL and halves of characters are replaced, and the call is recorded."""
+        await store.record_call(replace(call("call_1"), answered_by="gpt-\0\ud83d-mini"))
+        assert [one.answered_by for one in await store.list_calls(limit_count=9)] == ["gpt-\ufffd\ufffd-mini"]
+
     async def test_a_call_is_recorded_once(self, store: Store) -> None:
         """A second call under the same id is refused, and the first stays as it was."""
         first = call("call_1", cost_usd=0.5)
