@@ -125,6 +125,41 @@ def test_a_file_that_cannot_be_locked_is_copied_again(here: Path, monkeypatch: p
     assert sorted(path.name for path in here.iterdir()) == ["a.db", "b.db"]
 
 
+def test_a_backup_through_a_link_holds_what_is_only_in_the_log(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup of a link to a database in use holds all that is committed, also where the link's folder is read-only."""
+    (here / "links").mkdir()
+    (here / "links" / "a.db").symlink_to(here / "a.db")
+    monkeypatch.setattr(backing, "_can_hold_logs", lambda folder: folder != here / "links")
+    make_ours(here / "a.db")
+    with closing(apsw.Connection(str(here / "a.db"))) as writer:
+        writer.execute("UPDATE numbers SET value = 'x'")
+        back_up(here / "links" / "a.db", here / "b.db", ignore)
+    assert read_first(here / "b.db") == {"x"}
+
+
+def test_a_restore_through_a_link_replaces_the_database(here: Path) -> None:
+    """A restore to a link replaces the database that it leads to, and the link stays."""
+    make_ours(here / "a.db")
+    back_up(here / "a.db", here / "b.db", ignore)
+    write_once(here / "a.db", ["x"])(0, 0)
+    (here / "link.db").symlink_to("a.db")
+    assert restore(here / "b.db", here / "link.db", ignore) == here / "a.db.before-restore-1"
+    assert (here / "link.db").is_symlink()
+    assert read_first(here / "a.db") == {"0"}
+    assert read_first(here / "a.db.before-restore-1") == {"x"}
+
+
+def test_a_backup_to_a_link_writes_the_file_that_it_names(here: Path) -> None:
+    """A backup to a link that leads to no file writes that file; one to a link that leads to a file is refused."""
+    make_ours(here / "a.db")
+    (here / "link.db").symlink_to("b.db")
+    back_up(here / "a.db", here / "link.db", ignore)
+    assert (here / "link.db").is_symlink()
+    assert read_first(here / "b.db") == {"0"}
+    with pytest.raises(ConflictError, match="exists; name a new file"):
+        back_up(here / "a.db", here / "link.db", ignore)
+
+
 @pytest.fixture
 def unshared() -> "Iterator[None]":
     """SQLite without memory that processes share, as on a share between machines."""

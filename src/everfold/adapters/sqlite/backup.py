@@ -46,6 +46,7 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
         CorruptStoreError: the source is no database of ours, or the copy is damaged.
         StoreUnavailableError: it cannot be read, or the copy cannot be written.
     """
+    source, target = _follow_links(source), _follow_links(target)
     _require_ours(source)
     if standing := _list_standing(target):
         raise ConflictError(f"{standing[0]} exists; name a new file for the backup.", path=str(standing[0]))
@@ -68,6 +69,7 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
         CorruptStoreError: the backup is no database of ours, or is damaged.
         StoreUnavailableError: a file cannot be read or written.
     """
+    backup, target = _follow_links(backup), _follow_links(target)
     _require_ours(backup)
     draft = target.with_name(f".{target.name}.new")
     with _discarding(draft):
@@ -76,6 +78,11 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
         replaced = _set_aside(target)
         draft.replace(target)
     return replaced
+
+
+def _follow_links(path: Path) -> Path:
+    """The file at the end of symbolic links: SQLite puts its logs beside that one."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _copy(source: Path, draft: Path, advance: Advance) -> None:
