@@ -160,6 +160,15 @@ def test_a_backup_to_a_link_writes_the_file_that_it_names(here: Path) -> None:
         back_up(here / "a.db", here / "link.db", ignore)
 
 
+@pytest.mark.parametrize("folder", [".", "/", ".."])
+def test_a_folder_is_not_written_as_a_file(run: Run, here: Path, folder: str) -> None:
+    """A backup to a folder, and a restore in the place of one, are refused with what to name instead."""
+    make_ours(here / "a.db")
+    assert "is a folder; name a file" in run("backup", folder, "--db", "a.db", code=2).stderr.replace("\n", " ")
+    assert "is a folder; name a file" in run("restore", "a.db", "--db", folder, code=2).stderr.replace("\n", " ")
+    assert [path.name for path in here.iterdir()] == ["a.db"]
+
+
 @pytest.fixture
 def unshared() -> "Iterator[None]":
     """SQLite without memory that processes share, as on a share between machines."""

@@ -41,12 +41,14 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
     """Write a copy of a database, in use or not, into a new file; gives its size in bytes.
 
     Raises:
+        InvalidInputError: the target is a folder.
         NotFoundError: there is no such database.
         ConflictError: the target exists, or a log of an earlier database at its place.
         CorruptStoreError: the source is no database of ours, or the copy is damaged.
         StoreUnavailableError: it cannot be read, or the copy cannot be written.
     """
     source, target = _follow_links(source), _follow_links(target)
+    _refuse_folder(target)
     _require_ours(source)
     if standing := _list_standing(target):
         raise ConflictError(f"{standing[0]} exists; name a new file for the backup.", path=str(standing[0]))
@@ -64,12 +66,14 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
     A damaged database is replaced too, and logs that stand at its place without it are moved out of the way.
 
     Raises:
+        InvalidInputError: the target is a folder.
         NotFoundError: there is no such backup.
         ConflictError: a process has the database open.
         CorruptStoreError: the backup is no database of ours, or is damaged.
         StoreUnavailableError: a file cannot be read or written.
     """
     backup, target = _follow_links(backup), _follow_links(target)
+    _refuse_folder(target)
     _require_ours(backup)
     draft = target.with_name(f".{target.name}.new")
     with _discarding(draft):
@@ -83,6 +87,11 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
 def _follow_links(path: Path) -> Path:
     """The file at the end of symbolic links: SQLite puts its logs beside that one."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise InvalidInputError(f"{path} is a folder; name a file.", path=str(path))
 
 
 def _copy(source: Path, draft: Path, advance: Advance) -> None:
