@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 
 import anyio
@@ -13,6 +13,7 @@ from tests.support.sizes import STORES, examples, some
 
 import everfold
 from everfold import Everfold
+from everfold.core.log.client_lists import ClientList, ClientMessage
 from everfold.core.primitives.json_values import JsonObject
 from everfold.errors import ConflictError, EverfoldError, InvalidInputError, NotFoundError
 from everfold.session import Session
@@ -252,6 +253,79 @@ async def test_broken_transcripts_store_nothing(
         with pytest.raises(NotFoundError):
             await other.get_user("zoe")
         assert await other.list_sessions() == []
+
+
+def meet(engine: Everfold, monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[], Awaitable[object]]) -> None:
+    """Have something happen right after the first call of a method of the store."""
+    read = getattr(engine._store, name)
+
+    async def read_and_act(*arguments: object, **options: object) -> object:
+        found = await read(*arguments, **options)
+        monkeypatch.setattr(engine._store, name, read)
+        await act()
+        return found
+
+    monkeypatch.setattr(engine._store, name, read_and_act)
+
+
+READS = ["list_followed", "list_sessions", "read_client_list", "read_session_memory", "read_state", "list_stored"]
+
+
+@pytest.mark.parametrize("name", READS)
+async def test_an_export_of_an_active_user_can_be_imported(
+    engine: Everfold, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever a user does between two reads of an export, its document is imported, and names no message that it lacks."""
+    session = await engine.session(user="ada")
+    await session.append([*talk(2), user("Look."), calls("a")])
+
+    async def go_on() -> None:
+        await session.append(
+            [result("a", "one"), assistant("Seen."), user("And now?"), calls("b", "c"), result("b", "x")]
+        )
+        sent = [ClientMessage(content=bytes([seq]), kind="said", seq=seq, chain=bytes([seq])) for seq in range(1, 12)]
+        known = await engine.admin.conversations.read(session.id)
+        await engine.admin.conversations.keep(session.id, known.client_list, sent, seed=b"seed")
+        branch = await session.branch(8)
+        await branch.append(user("Another way."))
+        await session.new()
+
+    meet(engine, monkeypatch, name, go_on)
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user=document["user_id"])
+        for one in document["transcripts"]:
+            kept = (await other.admin.conversations.read(one["id"])).client_list.messages
+            assert [message.seq for message in kept] == [*range(1, len(kept) + 1)]
+            assert len(kept) <= len(one["messages"])
+        again = await other.export_user(document["user_id"], transcripts=True)
+        assert without_audit(again) == without_audit(document)
+
+
+async def test_a_session_that_is_erased_during_an_export_is_not_in_it(
+    engine: Everfold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export during which a session is erased succeeds, and lacks that session."""
+    kept = await engine.session(user="ada")
+    erased = await engine.session(user="ada", beside=True)
+    for session in (kept, erased):
+        await session.append(talk(2))
+    meet(engine, monkeypatch, "list_sessions", lambda: engine.erase_session(erased.id))
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    assert [one["id"] for one in document["transcripts"]] == [kept.id]
+
+
+async def test_a_client_list_past_the_log_is_refused(engine: Everfold) -> None:
+    """A document whose client list names a message that its session lacks is refused: the message could never be stored."""
+    session = await engine.session(user="ada")
+    await session.append(talk(2))
+    sent = [ClientMessage(content=b"1", kind="said", seq=seq) for seq in (1, 2)]
+    await engine.admin.conversations.keep(session.id, ClientList(), sent, seed=b"seed")
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    document["transcripts"][0]["client_list"]["messages"][1]["seq"] = 5
+    async with everfold.open("memory://", settings=ON) as other:
+        with pytest.raises(InvalidInputError, match=r"transcripts\[0\].client_list: it names message 5"):
+            await other.import_user(document, user="ada")
 
 
 @pytest.mark.parametrize("begins", ["branch", "rewind"])

@@ -237,6 +237,8 @@ def _check_session(session: PortableSession, at: str) -> None:
         raise broken(at, "expected a limit above 0, and a branch point that is not below it")
     if not 0 <= session.extracted_seq <= last_seq or not 0 <= session.model_seq <= last_seq:
         raise broken(at, f"memory cannot have looked past its last message, {last_seq}")
+    if named := [message.seq for message in session.client_list.messages if message.seq > last_seq]:
+        raise broken(f"{at}.client_list", f"it names message {named[0]}, past the last one, {last_seq}")
     if min(session.tokens_count, session.calls_count) < 0:
         raise broken(at, "expected counts that are not below 0")
 

@@ -21,7 +21,7 @@ from everfold.core.portability.restoring import plan_sessions
 from everfold.core.portability.sessions import PortableFollowed, PortableMessage, PortableSession
 from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.primitives.json_values import JsonObject, encode_json
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.telling.stream import Stream
@@ -45,7 +45,10 @@ async def export_memory(
         version = await store.read_memory_version(user_id)
         memory = await read_memory(store, user_id)
         if transcripts:
-            memory = replace(memory, sessions=await read_sessions(store, user_id))
+            try:
+                memory = replace(memory, sessions=await read_sessions(store, user_id))
+            except NotFoundError:  # a session was erased meanwhile
+                continue
         if await store.read_memory_version(user_id) == version:
             await store.record_audit([_enter(memory, clock, actor, "export")])
             return write_document(memory)
@@ -151,23 +154,22 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
 
 
 async def read_sessions(store: Store, user_id: UserId) -> tuple[PortableSession, ...]:
-    """All sessions of a user with the messages that each stores itself, in the order of their creation. O(all of them)."""
-    found: list[PortableSession] = []
+    """All sessions of a user with the messages that each stores itself, in the order of their creation. O(all of them).
+
+    What names something else is read before it, since logs grow meanwhile: sessions before the messages that they share,
+    all of them at once; what is known of a log before its state, and the log only up to that state.
+
+    Raises:
+        NotFoundError: a session was erased meanwhile.
+    """
     followed = await store.list_followed(user_id)
-    after: SessionId | None = None
-    while page := await store.list_sessions(user_id=user_id, agent_id=None, after=after, limit_count=_PAGE):
-        found += [await _read_session(store, record, followed) for record in page]
-        after = page[-1].id
-    return tuple(found)
+    records = await store.list_sessions(user_id=user_id, agent_id=None, after=None, limit_count=NO_END)
+    return tuple([await _read_session(store, record, followed) for record in records])
 
 
 async def _read_session(store: Store, record: SessionRecord, followed: Sequence[FollowedTranscript]) -> PortableSession:
     memory = await store.read_session_memory(record.id)
-    messages: list[PortableMessage] = []
-    last_seq = record.branch_seq
-    while page := await store.list_stored(record.id, after_seq=last_seq, limit_count=_PAGE):
-        messages += page
-        last_seq = page[-1].seq
+    client_list = await store.read_client_list(record.id)
     state = await store.read_state(record.id)
     step = state.open_step
     return PortableSession(
@@ -187,13 +189,22 @@ async def _read_session(store: Store, record: SessionRecord, followed: Sequence[
         model_seq=memory.model_seq,
         tokens_count=memory.tokens_count,
         calls_count=memory.calls_count,
-        messages=tuple(messages),
-        client_list=await store.read_client_list(record.id),
+        messages=await _read_messages(store, record, state.last_seq),
+        client_list=client_list,
         followed=tuple(_read_followed(one) for one in followed if one.session_id == record.id),
         pending_calls=step.pending if step else (),
         answered_calls=step.answered if step else (),
         closed_calls=state.closed_calls,
     )
+
+
+async def _read_messages(store: Store, record: SessionRecord, last_seq: int) -> tuple[PortableMessage, ...]:
+    found: list[PortableMessage] = []
+    after = record.branch_seq
+    while page := await store.list_stored(record.id, after_seq=after, limit_count=min(_PAGE, last_seq - after)):
+        found += page
+        after = page[-1].seq
+    return tuple(found)
 
 
 def _read_followed(one: FollowedTranscript) -> PortableFollowed:
