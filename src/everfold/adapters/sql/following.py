@@ -39,6 +39,12 @@ def keep_followed(database: Database, followed: FollowedTranscript) -> None:
     )
 
 
+def restore_followed(database: Database, followed: FollowedTranscript) -> None:
+    """Store the position of an erased session where there is none of the same name."""
+    if find_followed(database, followed.user_id, followed.agent_id, followed.name) is None:
+        keep_followed(database, followed)
+
+
 def leave_followed(database: Database, user_key: int, session_key: int) -> None:
     """Take everything but name and position from what is followed into a session that is erased."""
     database.run("leave_followed", user_key=user_key, session_key=session_key, path=text_to_blob(""))

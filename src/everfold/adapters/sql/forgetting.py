@@ -15,7 +15,7 @@ from everfold.adapters.sql.codec import (
 )
 from everfold.adapters.sql.database import NO_USER, Database
 from everfold.adapters.sql.files import write_file
-from everfold.adapters.sql.following import keep_followed, leave_followed
+from everfold.adapters.sql.following import keep_followed, leave_followed, restore_followed
 from everfold.adapters.sql.log import append
 from everfold.adapters.sql.memory import change_memory, count_all_vectors, move_version, wipe_memory
 from everfold.adapters.sql.memory_items import write_item
@@ -178,6 +178,8 @@ def import_memory(
         write_cursor(database, user_key, agent_id, read_through)
     for file in memory.files:
         write_file(database, user_key, file)
+    for followed in memory.followed:
+        restore_followed(database, followed)
     record_audit(database, (*memory.audit, entry))
     return version
 

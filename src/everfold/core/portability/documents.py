@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, TypeVar, cast
 
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.memory.files import MemoryFile, read_new_path
 from everfold.core.memory.items import Item
 from everfold.core.memory.records import AuditEntry, Extraction
@@ -55,6 +56,7 @@ class PortableMemory:
         cursors: Up to where the dreams of each agent have read.
         audit: Oldest first.
         files: By agent and path.
+        followed: Positions in clients' transcripts whose sessions were erased; see `everfold.core.log.following`.
         sessions: In the order of their creation; None where they were not asked for.
     """
 
@@ -66,6 +68,7 @@ class PortableMemory:
     cursors: tuple[tuple[AgentId, int], ...] = ()
     audit: tuple[AuditEntry, ...] = ()
     files: tuple[MemoryFile, ...] = ()
+    followed: tuple[FollowedTranscript, ...] = ()
     sessions: tuple[PortableSession, ...] | None = None
 
 
@@ -82,6 +85,7 @@ def write_document(memory: PortableMemory) -> JsonObject:
         "cursors": {str(agent_id): read_through for agent_id, read_through in memory.cursors},
         "audit": [_to_json(audit_to_bytes(entry)) for entry in memory.audit],
         **({"files": [_write_file(file) for file in memory.files]} if memory.files else {}),
+        **({"followed": [_write_followed(one) for one in memory.followed]} if memory.followed else {}),
         **({} if memory.sessions is None else {"transcripts": write_sessions(memory.sessions)}),
     }
 
@@ -115,6 +119,9 @@ def read_document(document: object) -> PortableMemory:
         cursors=_read_cursors(document.get("cursors")),
         audit=tuple(_read_row(value, at, audit_from_bytes, AuditEntry) for at, value in _list_at(document, "audit")),
         files=tuple(_read_file(value, at, user_id) for at, value in _list_at(document, "files", or_none=True)),
+        followed=tuple(
+            _read_followed(value, at, user_id) for at, value in _list_at(document, "followed", or_none=True)
+        ),
         sessions=read_sessions(document["transcripts"], "transcripts") if "transcripts" in document else None,
     )
     _check_owners(memory)
@@ -138,6 +145,7 @@ def give_memory(memory: PortableMemory, user_id: UserId) -> PortableMemory:
         cursors=memory.cursors,
         audit=tuple(replace(entry, user_id=user_id) for entry in memory.audit),
         files=tuple(replace(file, user_id=user_id) for file in memory.files),
+        followed=tuple(replace(one, user_id=user_id) for one in memory.followed),
         sessions=memory.sessions,
     )
 
@@ -196,6 +204,10 @@ def _write_file(file: MemoryFile) -> JsonObject:
         "content": file.content,
         "written_at": file.written_at.isoformat(),
     }
+
+
+def _write_followed(followed: FollowedTranscript) -> JsonObject:
+    return {"agent_id": str(followed.agent_id), "name": followed.name, "read_bytes": followed.read_bytes}
 
 
 # --- reading
@@ -274,6 +286,22 @@ def _read_file(value: object, at: str, user_id: UserId) -> MemoryFile:
     return _read_row(value, at, read, MemoryFile)
 
 
+def _read_followed(value: object, at: str, user_id: UserId) -> FollowedTranscript:
+    def read(content: bytes) -> FollowedTranscript:
+        row = json.loads(content)
+        return FollowedTranscript(
+            user_id=user_id,
+            agent_id=AgentId(row["agent_id"]),
+            name=row["name"],
+            session_id=None,
+            read_bytes=row["read_bytes"],
+        )
+
+    followed = _read_row(value, at, read, FollowedTranscript)
+    require_text(followed.name, f"{at}.name")
+    return followed
+
+
 def _read_cursors(value: object) -> tuple[tuple[AgentId, int], ...]:
     if not isinstance(value, dict):
         raise broken("cursors", "expected an object of whole numbers by agent")
@@ -316,6 +344,8 @@ def _check_order(memory: PortableMemory) -> None:
             seen.add(id_)
     if len({file.place for file in memory.files}) < len(memory.files):
         raise broken("files", "a path of an agent stands twice")
+    if len({(one.agent_id, one.name) for one in memory.followed}) < len(memory.followed):
+        raise broken("followed", "a name of an agent stands twice")
     ordinals = [one.ordinal for one in memory.extractions]
     if any(later <= former for former, later in pairwise([0, *ordinals])):
         raise broken("extractions", "expected ordinals that rise from 1 on")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.memory.files import MemoryFile
 from everfold.core.memory.items import Evidence, Item
 from everfold.core.memory.records import AuditEntry, Extraction
@@ -25,6 +26,7 @@ _RANGES: Final[Mapping[type, Mapping[str, tuple[int, int]]]] = {
     Dream: {"epoch": _COUNT, "read_through": _COUNT, "cost_usd": _COUNT},
     Extraction: {"first_seq": _NUMBER, "last_seq": _NUMBER, "counts": _COUNT, "refused_count": _COUNT},
     AuditEntry: {"counts": _COUNT},
+    FollowedTranscript: {"read_bytes": _COUNT},
 }
 """The least and the most that each number can be. Source: the classes' own docstrings; messages are numbered from 1."""
 _IDS: Final[Mapping[type, Sequence[str]]] = {
@@ -39,7 +41,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_:@-][A-Za-z0-9._:@-]{0,199}")
 """What an id of ours may be: no path, no control character. Source: `everfold.adapters.system.ids`, and room for others."""
 ID_FORM: Final = "letters, digits and any of . _ : @ -, at most 200"
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
-_OWNED: Final = (Item, Topic, Dream, Extraction, AuditEntry, MemoryFile)
+_OWNED: Final = (Item, Topic, Dream, Extraction, AuditEntry, MemoryFile, FollowedTranscript)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SLASH: Final = re.compile(r"[/\\]")
 _SHOWN_CHARS: Final = 40

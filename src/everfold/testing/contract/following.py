@@ -85,6 +85,17 @@ class FollowingContract:
         await store.wipe_user(ADA, expected=await store.read_memory_version(ADA), entry=audit())
         assert await store.list_followed(ADA) == left
 
+    async def test_a_position_alone_comes_back_where_none_is(self, store: Store) -> None:
+        """A position of an erased session comes with the memory of its user, and never in the place of another."""
+        there = followed((await open_session(store)).id)
+        await store.keep_followed(there)
+        alone = replace(there, session_id=None, path="", file_id="", read_bytes=9, left_seq=0)
+        other = replace(alone, name=name_transcript("agent:two"))
+        memory = PortableMemory(user_id=ADA, followed=(alone, other))
+        await store.import_memory(memory, expected=MemoryVersion(), entry=audit())
+        assert await store.find_followed(ADA, GUIDE, there.name) == there
+        assert await store.find_followed(ADA, GUIDE, other.name) == other
+
     async def test_a_position_comes_back_with_its_session(self, store: Store) -> None:
         """A session from a document brings the positions of the transcripts that are imported into it."""
         session = PortableSession(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everfold.core.log.following import FollowedTranscript
 from everfold.core.memory.items import Item, ItemStatus
 from everfold.core.portability.documents import (
     FORMAT,
@@ -29,6 +30,8 @@ TEXTS = st.text(st.characters(codec=None), max_size=12).filter(
 """Any code points, lone surrogates too; two of them that make a pair are one character in JSON. None says whose it is."""
 NAMES = st.from_regex(r"[a-z]{1,8}(?:_[a-z0-9]{1,8}){0,2}", fullmatch=True).filter(lambda name: ADA not in name)
 STATUSES: st.SearchStrategy[ItemStatus] = st.sampled_from(["active", "superseded", "erased", "quarantined"])
+
+FOLLOWED = FollowedTranscript(user_id=ADA, agent_id=GUIDE, name="a", session_id=None, read_bytes=70)
 
 
 @st.composite
@@ -53,6 +56,7 @@ def st_memories(draw: st.DrawFn) -> PortableMemory:
         extractions=tuple(replace(extraction(f"ext_{one}"), ordinal=one) for one in ordinals),
         cursors=draw(st.sampled_from([(), ((GUIDE, 3),), ((GUIDE, 3), (AgentId("clerk"), 4))])),
         audit=tuple(audit(at=at) for at in range(draw(st.integers(0, 2)))),
+        followed=draw(st.sampled_from([(), (FOLLOWED,), (FOLLOWED, replace(FOLLOWED, name="b", read_bytes=0))])),
     )
 
 
@@ -119,6 +123,8 @@ def test_another_version_is_refused(version: object) -> None:
         (PortableMemory(user_id=ADA, extractions=(extraction("e"),)), "extractions"),
         (PortableMemory(user_id=ADA, cursors=((AgentId("\ud83d"), 1),)), "cursors"),
         (PortableMemory(user_id=ADA, cursors=((GUIDE, -1),)), "cursors"),
+        (PortableMemory(user_id=ADA, followed=(FOLLOWED, FOLLOWED)), "followed"),
+        (PortableMemory(user_id=ADA, followed=(replace(FOLLOWED, name="\ud83d"),)), r"followed\[0\].name"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(memory: PortableMemory, where: str) -> None:
@@ -137,6 +143,7 @@ def _dump() -> JsonObject:
         extractions=(replace(extraction("ext_1"), ordinal=1),),
         cursors=((GUIDE, 3),),
         audit=(replace(audit(), agent_id=GUIDE, counts=(("items", 2),)),),
+        followed=(FOLLOWED,),
     )
     document: JsonObject = json.loads(json.dumps(write_document(memory)))
     return document
@@ -170,6 +177,7 @@ def _at(document: object, path: str) -> tuple[Any, Any]:
         ("extractions.0.first_seq", 9, "last_seq of ext_1 is 2, expected first_seq, 9, or more"),
         ("extractions.0.counts.2", -1, "counts of ext_1 is -1"),
         ("extractions.0.refused_count", -1, "refused_count of ext_1 is -1"),
+        ("followed.0.read_bytes", -1, r"followed\[0\]: read_bytes of it is -1, expected 0 or more"),
         ("audit.0.counts.0.1", -5, r"audit\[0\]: counts of the entry of 20.* is -5, expected 0 or more; correct it"),
     ],
 )
@@ -185,7 +193,14 @@ def test_impossible_numbers_are_refused(path: str, value: float, told: str) -> N
 @pytest.mark.parametrize("name", ["../../x", "a\nb", "a/../b", "..\\x", "..", " ", "a\x7f", "a\x85b", "x" * 513])
 @pytest.mark.parametrize(
     "path",
-    ["items.0.0.agent_id", "topics.0.0.agent_id", "dreams.0.agent_id", "extractions.0.agent_id", "audit.0.agent_id"],
+    [
+        "items.0.0.agent_id",
+        "topics.0.0.agent_id",
+        "dreams.0.agent_id",
+        "extractions.0.agent_id",
+        "audit.0.agent_id",
+        "followed.0.agent_id",
+    ],
 )
 def test_names_of_agents_are_no_paths(path: str, name: str) -> None:
     """An agent's name that climbs out of a folder, or does not stand on one line, is refused with what it may be."""
