@@ -147,9 +147,11 @@ class Blocking(Generic[T]):
         return self._portal.ask(run)
 
     def _iterate(self, items: AsyncIterator[R]) -> Generator[R, None, None]:
-        return self._listen(items) if isinstance(items, Subscription) else self._walk(items)
+        portal = self._portal  # the engine may be closed, and opened anew, before the iteration ends
+        return self._listen(items, portal) if isinstance(items, Subscription) else self._walk(items, portal)
 
-    def _walk(self, items: AsyncIterator[R]) -> Generator[R, None, None]:
+    @staticmethod
+    def _walk(items: AsyncIterator[R], portal: Portal) -> Generator[R, None, None]:
         """One item a call, so that nothing runs ahead of the loop over them."""
 
         async def advance() -> tuple[R] | None:
@@ -158,14 +160,15 @@ class Blocking(Generic[T]):
             return None
 
         try:
-            while found := self._portal.ask(advance):
+            while found := portal.ask(advance):
                 yield found[0]
         finally:
             if isinstance(items, AsyncGenerator):
                 with suppress(StoreUnavailableError):  # it has ended with the engine
-                    self._portal.ask(items.aclose)
+                    portal.ask(items.aclose)
 
-    def _listen(self, events: Subscription) -> Generator[Any, None, None]:
+    @staticmethod
+    def _listen(events: Subscription, portal: Portal) -> Generator[Any, None, None]:
         """Events as they come, from another thread than the engine's, which may end at any moment.
 
         A subscription ends before its engine does, and what waits in it then is taken without the engine.
@@ -176,7 +179,7 @@ class Blocking(Generic[T]):
 
         while not events.is_closed:
             try:
-                event = self._portal.ask(advance)
+                event = portal.ask(advance)
             except (RuntimeError, StoreUnavailableError):
                 if events.is_closed:
                     break

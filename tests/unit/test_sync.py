@@ -15,7 +15,7 @@ from tests.support.sizes import STORES
 import everfold
 from everfold import Settings, sync_classes
 from everfold.core.log.client_lists import ClientMessage
-from everfold.core.log.transcripts import TranscriptMessage
+from everfold.core.log.transcripts import Conversation, Transcript, TranscriptMessage
 from everfold.core.observation.events import SessionSwitched
 from everfold.errors import (
     BudgetUnsatisfiableError,
@@ -374,6 +374,20 @@ def test_what_it_gave_after_it_closed(url: str) -> None:
             ask()
     with pytest.raises(StoreUnavailableError, match="was closed; open it again"):
         next(turns)
+
+
+def test_an_iteration_of_the_engine_outlives_it(url: str) -> None:
+    """An import that is left before its end is closed without an error after its engine was, and never goes on in another."""
+    spoken = TranscriptMessage(wire=user("And berth 8?"), wire_format="openai", line=1)
+    talks = tuple(Conversation(name=name, messages=(spoken,)) for name in ("a", "b"))
+    engine = everfold.open_sync(url).open()
+    left, going_on = (engine.import_transcript(Transcript(format="openai", conversations=talks)) for _ in range(2))
+    next(left)
+    next(going_on)
+    engine.close()
+    left.close()
+    with engine.open(), pytest.raises(StoreUnavailableError, match="was closed; open it again"):
+        next(going_on)
 
 
 def test_events_are_iterated_until_the_engine_closes(url: str) -> None:
