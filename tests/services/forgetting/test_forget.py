@@ -704,6 +704,18 @@ async def test_an_import_is_another_users_in_another_store(engine: Everfold) -> 
     assert await (await engine.memory(user="zoe")).items() == []
 
 
+async def test_an_erase_leaves_what_another_user_imported(engine: Everfold) -> None:
+    """What one user said and another one imported stays the other's after an erase, and the session verifies."""
+    session = await engine.session(user="ada")
+    (seq,) = await say(session, f"Remember: my boat is called {NEEDLE}.")
+    document = await engine.export_user("ada")
+    await engine.wipe("ada")
+    await engine.import_user(document, user="ben")
+    await session.erase(seq)
+    assert len(await (await engine.memory(user="ben")).items()) == 1
+    assert (await session.verify()).is_sound
+
+
 @pytest.mark.parametrize(
     ("path", "value", "where"),
     [

@@ -141,13 +141,14 @@ async def _check_compaction(
 
 
 async def _check_memory(store: Store, record: SessionRecord, erased: set[int]) -> list[VerificationProblem]:
-    """No item quotes an erased message, in no revision."""
+    """No item of its user quotes an erased message, in no revision: what another one imported is not erased with it."""
     return [
         VerificationProblem(
             compaction_id="", seq=seq, problem=f"it was erased, but item {item.id} of memory still quotes it"
         )
         for seq in sorted(erased)
         for item in await store.find_quoting(find_holder(record.lineage, seq), [seq])
+        if item.user_id == record.user_id
     ]
 
 
