@@ -414,6 +414,8 @@ async def open_store(url: str, *, clock: Clock | None = None) -> Store:
         InvalidInputError: the url has no form that is known.
         StoreError: the store cannot be opened.
     """
+    if url == "sqlite:///:memory:":
+        raise InvalidInputError(f"{url} would be another database for each connection; use memory://")
     if url == "memory://" or (url.startswith("sqlite:///") and len(url) > len("sqlite:///")):
         from everfold.adapters.sqlite.store import SqliteStore
 

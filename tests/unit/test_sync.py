@@ -247,6 +247,8 @@ def test_opening_fails(tmp_path: Path) -> None:
         pass
     with pytest.raises(InvalidInputError, match="has an unknown form"), everfold.open_sync("ftp://here"):
         pass
+    with pytest.raises(InvalidInputError, match="use memory://"), everfold.open_sync("sqlite:///:memory:"):
+        pass
     assert threads() == before
 
 
