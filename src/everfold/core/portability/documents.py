@@ -161,7 +161,7 @@ def rename_sessions(memory: PortableMemory, names: Mapping[SessionId, SessionId]
             replace(one, session_id=names.get(one.session_id, one.session_id)) for one in memory.extractions
         ),
         audit=tuple(
-            replace(entry, about=tuple(names.get(SessionId(id_), id_) for id_ in entry.about)) for entry in memory.audit
+            replace(entry, about=tuple(_rename_about(id_, names) for id_ in entry.about)) for entry in memory.audit
         ),
         sessions=None
         if memory.sessions is None
@@ -174,6 +174,12 @@ def rename_sessions(memory: PortableMemory, names: Mapping[SessionId, SessionId]
             for one in memory.sessions
         ),
     )
+
+
+def _rename_about(id_: str, names: Mapping[SessionId, SessionId]) -> str:
+    """What an audit entry is about: an id, or that of a session with the number of one of its messages behind a colon."""
+    session_id, colon, seq = id_.rpartition(":")
+    return names.get(SessionId(id_)) or names.get(SessionId(session_id), session_id) + colon + seq
 
 
 def _rename_evidence(item: Item, names: Mapping[SessionId, SessionId]) -> Item:

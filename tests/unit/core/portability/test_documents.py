@@ -16,9 +16,10 @@ from everfold.core.portability.documents import (
     PortableMemory,
     give_memory,
     read_document,
+    rename_sessions,
     write_document,
 )
-from everfold.core.primitives.ids import AgentId
+from everfold.core.primitives.ids import AgentId, SessionId
 from everfold.core.primitives.json_values import JsonObject
 from everfold.errors import InvalidInputError
 from everfold.testing.kit.builders import ADA, BEN, GUIDE
@@ -75,6 +76,14 @@ def test_a_memory_is_given_whole(memory: PortableMemory) -> None:
     assert give_memory(given_away, ADA) == memory
     assert read_document(write_document(given_away)) == given_away
     assert ADA not in json.dumps(write_document(given_away))
+
+
+def test_the_audit_names_renamed_sessions() -> None:
+    """Where sessions get other ids, audit entries name them by these, also where they are about one of their messages."""
+    about = ("ses_1", "ses_1:12", "ses_12:1", "itm_1", "/api/users")
+    memory = PortableMemory(user_id=ADA, audit=(replace(audit(), about=about),))
+    (entry,) = rename_sessions(memory, {SessionId("ses_1"): SessionId("ses_9")}).audit
+    assert entry.about == ("ses_9", "ses_9:12", "ses_12:1", "itm_1", "/api/users")
 
 
 @given(st_memories(), st.data())
