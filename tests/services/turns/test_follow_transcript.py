@@ -227,6 +227,43 @@ async def test_another_file_at_the_path_is_read_from_its_beginning(engine: Everf
     assert (await list_texts(engine))[-1] == "Prompt 4."
 
 
+def shorten(path: Path, *, by: int) -> None:
+    """Take the last lines out of a file in place, as a client does that removes messages."""
+    kept = path.read_bytes().splitlines(keepends=True)[:-by]
+    with path.open("r+b") as file:
+        file.truncate(sum(map(len, kept)))
+
+
+@pytest.mark.parametrize("more", [1, 6])
+async def test_a_file_that_was_shortened_in_place_is_read_anew(engine: Everfold, tmp_path: Path, more: int) -> None:
+    """What a client writes after it took lines out of the same file is stored, whether it passes the old end or not."""
+    path = tmp_path / "talk.jsonl"
+    await follow(engine, write(path, said(1), said(2), said(3, isMeta=False, cwd="/work"), said(4)))
+    shorten(path, by=2)
+    taken = await follow(engine, write(path, *(said(number) for number in range(5, 5 + more))))
+    assert (taken.stored_count, taken.skipped) == (more, {})
+    assert await list_texts(engine) == [f"Prompt {number}." for number in range(1, 5 + more)]
+    assert (await follow(engine, write(path))).stored_count == 0
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_a_file_that_was_read_past_an_erase_is_never_read_anew(
+    engine: Everfold, tmp_path: Path, *, is_new: bool
+) -> None:
+    """What was erased stays away when the file goes on, and is then shortened in place or written anew."""
+    path = tmp_path / "talk.jsonl"
+    await engine.erase_session(str((await follow(engine, write(path, said(1), said(2)))).session_id))
+    await follow(engine, write(path, said(3), said(4)))
+    if is_new:
+        path.rename(tmp_path / "old.jsonl")
+        path.write_bytes((tmp_path / "old.jsonl").read_bytes())
+    else:
+        shorten(path, by=1)
+    assert (await follow(engine, write(path))).stored_count == 0
+    assert (await follow(engine, write(path, said(5)))).stored_count == 1
+    assert await list_texts(engine) == ["Prompt 3.", "Prompt 4.", "Prompt 5."]
+
+
 async def test_a_compaction_says_what_left_the_clients_window(engine: Everfold, tmp_path: Path) -> None:
     """After the client's compaction everything before its summary has left, but for what the client kept."""
     path = tmp_path / "talk.jsonl"

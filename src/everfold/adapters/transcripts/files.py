@@ -1,5 +1,6 @@
 """A transcript file on this machine that its client still writes."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,15 @@ class TranscriptFile:
         """Its device and number."""
         found = self.file.stat()
         return f"{found.st_dev}:{found.st_ino}"
+
+    def find_line(self, at_bytes: int) -> int:
+        """Where the first line from there on begins, or the file ends."""
+        if not at_bytes:
+            return 0
+        with self.file.open("rb") as opened:
+            opened.seek(at_bytes - 1)
+            opened.readline()
+            return min(opened.tell(), opened.seek(0, os.SEEK_END))
 
     def read(self, start_bytes: int) -> Growth:
         """What it holds from a line on, some megabyte at a time."""

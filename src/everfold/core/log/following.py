@@ -18,7 +18,8 @@ class FollowedTranscript:
         session_id: Where its messages are; None once that session was erased. The position stays then, so that what was
             erased does not come back from the file.
         path: The file; empty where none is known, or the session was erased.
-        file_id: Tells the file from another one at the same path: its device and number.
+        file_id: Tells the file from another one at the same path: its device and number. Empty where it holds what was erased, so
+            that it is never read from its beginning again.
         read_bytes: Where the next line begins that has not been imported.
         left_seq: The last message that the client's own compaction took out of its window; 0 where it has not compacted.
     """

@@ -77,10 +77,10 @@ class Answering:
         return ""
 
     async def catch_up(self, connection: Connection) -> None:
-        """Feed the transcripts that grew while no daemon ran."""
+        """Feed the transcripts that changed while no daemon ran."""
         for key, followed in await self.engine.list_followed(user=connection.user, agent=connection.agent):
             client, _, conversation = key.partition(":")
-            if client == connection.client and _has_grown(followed):
+            if client == connection.client and _has_changed(followed):
                 event = {"session_id": conversation, "transcript_path": followed.path}
                 await self._begin(self._feed(connection, event, self._find(connection, event)), wait_secs=0)
 
@@ -168,6 +168,6 @@ def _asks_again(event: Event) -> bool:
     return event.get("is_fresh") is True
 
 
-def _has_grown(followed: FollowedTranscript) -> bool:
+def _has_changed(followed: FollowedTranscript) -> bool:
     path = Path(followed.path)
-    return path.exists() and path.stat().st_size > followed.read_bytes
+    return path.exists() and path.stat().st_size != followed.read_bytes

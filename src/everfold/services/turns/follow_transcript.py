@@ -40,6 +40,10 @@ class GrowingTranscript(Protocol):
         """Tells the file from another one at the same path."""
         ...
 
+    def find_line(self, at_bytes: int) -> int:
+        """Where the first line from there on begins, or the file ends; elsewhere once its client took lines out of it."""
+        ...
+
     def read(self, start_bytes: int) -> Growth:
         """What it holds from a line on, a piece at a time; nothing past its end."""
         ...
@@ -84,9 +88,7 @@ class Follower:
 
     async def follow(self, transcript: GrowingTranscript) -> Taken:
         """Store what is new, piece by piece, and keep where the file was read to."""
-        if self.position.file_id and self.position.file_id != transcript.file_id:
-            self.position = replace(self.position, read_bytes=0)
-        self.position = replace(self.position, path=transcript.path, file_id=transcript.file_id)
+        await self._find_start(transcript)
         while True:
             growth = await asyncio.to_thread(transcript.read, self.position.read_bytes)
             if not growth.read_bytes:
@@ -99,6 +101,18 @@ class Follower:
             stored_count=self.stored_count,
             skipped=self.skipped,
         )
+
+    async def _find_start(self, transcript: GrowingTranscript) -> None:
+        """Begin anew with another file, or one that was shortened, unless the file holds what was erased: then it has no id."""
+        known, file_id = self.position, transcript.file_id
+        start_bytes = await asyncio.to_thread(transcript.find_line, known.read_bytes)
+        if known.read_bytes and not known.file_id:
+            file_id = ""
+        elif (file_id, start_bytes) != (known.file_id, known.read_bytes):
+            start_bytes = 0
+        self.position = replace(known, path=transcript.path, file_id=file_id, read_bytes=start_bytes)
+        if start_bytes != known.read_bytes:
+            await self._keep()
 
     async def _take(self, growth: Growth) -> None:
         for conversation in growth.conversations:
