@@ -315,6 +315,16 @@ async def test_a_session_that_is_erased_during_an_export_is_not_in_it(
     assert [one["id"] for one in document["transcripts"]] == [kept.id]
 
 
+async def test_sessions_that_are_there_make_no_user(engine: Everfold) -> None:
+    """An import that is refused because its sessions are in the store leaves no user of the name that it was for."""
+    await (await engine.session(user="ada")).append(talk(2))
+    document = await engine.export_user("ada", transcripts=True)
+    with pytest.raises(ConflictError, match="are in this store"):
+        await engine.import_user(document, user="zoe")
+    with pytest.raises(NotFoundError):
+        await engine.get_user("zoe")
+
+
 async def test_a_client_list_past_the_log_is_refused(engine: Everfold) -> None:
     """A document whose client list names a message that its session lacks is refused: the message could never be stored."""
     session = await engine.session(user="ada")

@@ -75,7 +75,7 @@ async def import_memory(
 
     Args:
         store: Where to.
-        ensure_user_id: Whose it becomes; only asked when the document is sound.
+        ensure_user_id: Whose it becomes; only asked when the document is sound, and its sessions are not in the store.
         document: What an export gave.
         clock: The time.
         ids: Makes ids.
@@ -90,13 +90,11 @@ async def import_memory(
     """
     memory = read_document(document)
     plan_sessions(memory.sessions or (), memory.user_id, policy_of)
+    memory = await _rename_erased(store, memory, ids) if transcripts else replace(memory, sessions=None)
     memory = clean_imported(give_memory(memory, await ensure_user_id()))
-    if not transcripts:
-        memory = replace(memory, sessions=None)
     version = await store.read_memory_version(memory.user_id)
     if memory.sessions:
         await _refuse_sessions(store, memory.user_id)
-        memory = await _rename_erased(store, memory, ids)
     sessions = plan_sessions(memory.sessions or (), memory.user_id, policy_of)
     entry = _enter(memory, clock, actor, "import")
     version = await store.import_memory(memory, expected=version, entry=entry, sessions=sessions)
