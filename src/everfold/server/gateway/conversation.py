@@ -72,11 +72,14 @@ class Conversation:
         return [message.chain for message in ends if message.chain is not None]
 
     async def adopt(self) -> None:
-        """Take up what the log has behind its client's list: what was stored just before a process was killed."""
-        while found := await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE):
+        """Take up what the log has behind its client's list: what was stored just before a process was killed.
+
+        What was taken back is not the client's, and holds its place in the log all the same.
+        """
+        while found := await self._read_behind():
             for message in found:
                 self._last_seq = message.seq
-                if message.source == "said" and message.view.role != "system":
+                if message.source == "said" and message.view.role != "system" and not message.is_retracted:
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
             if any(message.is_erased for message in found):  # any message may stand in their place
@@ -181,7 +184,11 @@ class Conversation:
 
     async def is_behind(self) -> bool:
         """Whether the log has messages behind those that are known, which another server has stored."""
-        return bool(await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE))
+        return bool(await self._read_behind())
+
+    async def _read_behind(self) -> list[Message]:
+        """The next messages of the log behind those that are known, with those that were taken back."""
+        return await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE, retracted=True)
 
     async def note_epoch(self) -> None:
         """Note in which epoch the history is read: what was read before an erase is not held behind it."""

@@ -131,7 +131,7 @@ class Turns:
         if not is_settled or conversation.client_list is not found.client_list:
             self._free(conversation)
             return None
-        if not await self._is_alone(conversation) or (caller.session_key and await self._is_behind(conversation)):
+        if not await self._is_alone(conversation) or await self._is_behind(conversation):
             return None
         async with self._releasing(conversation):
             if found.choice.kind == "added":

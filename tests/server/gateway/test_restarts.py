@@ -1,0 +1,61 @@
+"""A gateway that starts again, or a second one over the same store, goes on where the log of a conversation ends."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.server.gateway.conftest import PATHS, Gateway, answered, run_gateway, say
+from tests.server.gateway.played import Planned, PlayedProvider
+
+NAMED = {"x-everfold-session": "thread-1"}
+BUSY = Planned(status=503, body={"error": {"message": "busy"}})
+CUT = Planned(text="A long answer that goes on and on.", is_cut=True)
+
+
+def text_of(response: httpx2.Response) -> str:
+    """What a plain chat completion says."""
+    return str(response.json()["choices"][0]["message"]["content"])
+
+
+async def leave(gateway: Gateway, messages: list[dict[str, Any]], headers: Mapping[str, str]) -> None:
+    """Ask for a stream that breaks off, and wait until what came of it is stored."""
+    body = {"model": "m", "messages": messages, "stream": True}
+    with suppress(httpx2.HTTPError):
+        await gateway.client.post(PATHS["openai"], json=body, headers=headers)
+    await gateway.settle()
+
+
+@pytest.mark.parametrize("named", [NAMED, {}])
+async def test_a_reply_behind_one_that_was_taken_back(
+    tmp_path: Path, provider: PlayedProvider, named: Mapping[str, str]
+) -> None:
+    """A reply that broke off and was taken back holds its place in the log: the next one goes behind it, in the same session."""
+    provider.plan += [CUT, BUSY]
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await leave(gateway, [say("One?")], named)
+        await gateway.ask([say("One?")], headers={**named, "x-stainless-retry-count": "1"})
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        reply = text_of(await gateway.ask([say("One?")], headers={**named, "x-stainless-retry-count": "2"}))
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        before = [] if named else [say("One?"), answered(reply)]
+        await gateway.ask([*before, say("Two?")], headers=named)
+        [session] = await gateway.sessions()
+        assert await gateway.texts(session.id) == ["One?", "Reply 3.", "Two?", "Reply 4."]
+    assert "Reply 3." in provider.sent[-1].text
+
+
+async def test_what_another_server_took_back_is_no_branch(tmp_path: Path, provider: PlayedProvider) -> None:
+    """A server that knows less of a conversation than the store reads it anew, and goes on in the same session."""
+    path = tmp_path / "g.db"
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        messages = [say("One?"), answered(text_of(await one.ask([say("One?")]))), say("Two?")]
+        provider.plan += [CUT]
+        await leave(two, messages, {})
+        messages += [answered(text_of(await two.ask(messages))), say("Three?")]
+        await two.settle()
+        await one.ask(messages)
+        [session] = await one.sessions()
+        assert await one.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 3.", "Three?", "Reply 4."]
