@@ -59,3 +59,17 @@ async def test_what_another_server_took_back_is_no_branch(tmp_path: Path, provid
         await one.ask(messages)
         [session] = await one.sessions()
         assert await one.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 3.", "Three?", "Reply 4."]
+
+
+async def test_a_system_message_in_mid_list_is_the_clients(tmp_path: Path, provider: PlayedProvider) -> None:
+    """A request with a system message in its middle goes on at another server, after a refusal, in the same session."""
+    path = tmp_path / "g.db"
+    async with run_gateway(path, provider.url) as one, run_gateway(path, provider.url) as two:
+        messages = [say("One?"), answered(text_of(await one.ask([say("One?")])))]
+        messages += [{"role": "system", "content": "Be brief."}, say("Two?")]
+        provider.plan += [BUSY]
+        await one.ask(messages)
+        await one.settle()
+        await two.ask(messages)
+        [session] = await one.sessions()
+        assert await one.texts(session.id) == ["One?", "Reply 1.", "Be brief.", "Two?", "Reply 3."]

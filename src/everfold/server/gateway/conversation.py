@@ -79,7 +79,7 @@ class Conversation:
         while found := await self._read_behind():
             for message in found:
                 self._last_seq = message.seq
-                if message.source == "said" and message.view.role != "system" and not message.is_retracted:
+                if message.source == "said" and message.kind not in ("fixed", "retracted"):
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
             if any(message.is_erased for message in found):  # any message may stand in their place
