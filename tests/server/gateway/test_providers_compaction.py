@@ -108,3 +108,31 @@ async def test_anthropics_block_stands_in_a_window_of_ours(tmp_path: Path, provi
         assert answer.headers["x-everfold-context"] == "folded"
         sent = provider.sent[-1].body["messages"]
         assert any(BLOCK in one["content"] for one in sent if isinstance(one["content"], list))
+
+
+async def compact(gateway: Gateway, provider: PlayedProvider, items: list[Body], output: list[Body]) -> None:
+    """Have the provider make an output of a list."""
+    provider.plan += [Planned(body={"id": "resp_2", "object": "response.compaction", "output": output})]
+    await gateway.client.post("/v1/responses/compact", json={"model": "m", "input": items})
+    await gateway.settle()
+
+
+async def test_what_is_first_sent_to_be_compacted_is_stored(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A result that comes with the request to compact stands in the log behind its call, and is found."""
+    call = {"type": "function_call", "id": "fc1", "call_id": "c1", "name": "look", "arguments": "{}"}
+    provider.plan += [response(call)]
+    items = [say("Look."), *(await gateway.ask([say("Look.")], form="responses")).json()["output"]]
+    items.append({"type": "function_call_output", "call_id": "c1", "output": "The quay is 4711."})
+    await compact(gateway, provider, items, [say("Look."), ITEM])
+    on = await gateway.ask([say("Look."), ITEM, say("On?")], form="responses")
+    [session] = await gateway.sessions()
+    assert on.headers["x-everfold-session"] == session.id
+    assert [one.kind for one in await gateway.log(session.id)] == [
+        "user",
+        "assistant",
+        "result",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    assert [hit.seq for hit in await (await gateway.engine.session(id=session.id)).search("4711 quay")] == [3]

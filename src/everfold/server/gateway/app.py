@@ -237,10 +237,9 @@ class Gateway:
             StoreUnavailableError: the reply of a named session was not stored.
         """
         try:
-            if turn.is_compaction and is_whole:
-                await self._turns.finish_compaction(turn, reply)
-            elif turn.is_compaction:
-                return
+            if turn.compacting is not None:
+                if is_whole:
+                    await self._turns.finish_compaction(turn, turn.compacting, reply)
             elif is_whole:
                 await self._turns.finish(turn, reply)
             else:

@@ -162,18 +162,18 @@ class Conversation:
                 await asyncio.sleep(pause)
         return await self._append(wires, form)
 
-    async def replace_list(self, read: ReadList) -> None:
+    async def replace_list(self, output: ReadList) -> None:
         """Store what the provider's own compaction made of the client's list, which the client holds from now on.
 
         What it kept of the client's messages stands in the log already; the rest, its compaction, is appended.
         """
         by_content = {message.content: message for message in self.client_list.messages}
-        known = [by_content.get(message.content) for message in read.given]
+        known = [by_content.get(message.content) for message in output.given]
         new = [at for at, old in enumerate(known) if old is None]
         seqs = [0 if old is None else old.seq for old in known]
-        for at, seq in zip(new, await self._append([read.wires[at] for at in new], "responses"), strict=True):
+        for at, seq in zip(new, await self._append([output.wires[at] for at in new], "responses"), strict=True):
             seqs[at] = seq
-        await self._keep(chain_messages(self.seed, read.given, known, seqs))
+        await self._keep(chain_messages(self.seed, output.given, known, seqs))
 
     async def break_off(self, text: str, *, reason: str) -> None:
         """Store what the model said before it was stopped; nothing where it had said nothing."""

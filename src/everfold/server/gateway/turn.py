@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from everfold.core.conversations.requests import ClientRequest
+from everfold.core.conversations.alignment import Alignment
+from everfold.core.conversations.requests import ClientRequest, ReadList
 from everfold.core.windows.window import Window
 from everfold.server.gateway.conversation import Conversation
 from everfold.server.gateway.history import History
@@ -12,6 +13,14 @@ Context = Literal["unchanged", "extended", "folded", "passed", "unfolded", "repl
 """What was done with a request: unchanged: the client's own bytes, stored. extended: its own messages, stored, with the history
 tools. folded: its messages replaced by a window. passed: nothing was stored. unfolded: Everfold failed, and it was passed on.
 replayed: it is a retry, answered with the reply that was stored for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacting:
+    """The list that a provider is to compact, and where its messages stand in what its client was known to hold."""
+
+    read: ReadList
+    alignment: Alignment
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,7 +33,7 @@ class Turn:
         reason: Why, where it was passed on.
         conversation: Where its reply is stored; None for nowhere.
         is_named: The request named its session, and may carry only what is new.
-        is_compaction: The provider is to compact a list, and no model answers.
+        compacting: The list that the provider is to compact; None where a model answers.
         history: The history tools that are offered; None for none.
     """
 
@@ -35,7 +44,7 @@ class Turn:
     conversation: Conversation | None = None
     window: Window | None = None
     is_named: bool = False
-    is_compaction: bool = False
+    compacting: Compacting | None = None
     history: History | None = None
 
     @property

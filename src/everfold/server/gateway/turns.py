@@ -44,7 +44,7 @@ from everfold.server.gateway.conversation import Conversation, measure_hidden
 from everfold.server.gateway.finding import Finder, Found, make_seed
 from everfold.server.gateway.history import History, begin_history
 from everfold.server.gateway.replay import Replay, replay
-from everfold.server.gateway.turn import Turn
+from everfold.server.gateway.turn import Compacting, Turn
 
 PAUSES: Final = (0.1, 0.4)
 """Seconds between the tries to store a reply that no client brings back. Source: own choice; its client waits for its end."""
@@ -123,6 +123,21 @@ class Turns:
 
     async def _go_on(self, found: Found, request: ClientRequest, read: ReadList, caller: Caller) -> Conversation | None:
         """Store what is new in a conversation that goes on; None where another request was first: decide again then."""
+        conversation = await self._lock(found)
+        if conversation is None:
+            return None
+        async with self._releasing(conversation):
+            if found.choice.kind == "added":
+                await conversation.add(request, read, attempt=caller.attempt)
+            elif found.choice.kind == "again":
+                await conversation.say_again(attempt=caller.attempt)
+            else:
+                await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
+            self._at_hand.remember(conversation, caller)
+        return conversation
+
+    async def _lock(self, found: Found) -> Conversation | None:
+        """Lock a conversation as it was found; None where another request was first, here or at another server."""
         conversation = found.conversation
         if conversation is None or await _wait_for(conversation):
             return None
@@ -133,14 +148,6 @@ class Turns:
             return None
         if not await self._is_alone(conversation) or await self._is_behind(conversation):
             return None
-        async with self._releasing(conversation):
-            if found.choice.kind == "added":
-                await conversation.add(request, read, attempt=caller.attempt)
-            elif found.choice.kind == "again":
-                await conversation.say_again(attempt=caller.attempt)
-            else:
-                await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
-            self._at_hand.remember(conversation, caller)
         return conversation
 
     async def _is_current(self, found: Found) -> bool:
@@ -337,26 +344,24 @@ class Turns:
         read = self._finder.read(request, caller)
         while True:
             found = await self._finder.find(read, caller, make_seed(caller))
-            conversation = found.conversation
-            if conversation is None or found.choice.kind not in ("continue", "retry"):
+            if found.conversation is None or found.choice.kind not in ("continue", "retry"):
                 return Turn(request=request, body=own, context="passed")
-            if await _wait_for(conversation):
-                continue
-            await conversation.lock.acquire()
-            is_same = await self._is_settled(conversation) and conversation.client_list is found.client_list
-            if is_same and await self._is_alone(conversation):
-                return Turn(request=request, body=own, context="passed", conversation=conversation, is_compaction=True)
-            if not is_same:
-                self._free(conversation)
+            conversation = await self._lock(found)
+            if conversation is not None:
+                compacting = Compacting(read=read, alignment=found.choice.alignment)
+                return Turn(
+                    request=request, body=own, context="passed", conversation=conversation, compacting=compacting
+                )
 
-    async def finish_compaction(self, turn: Turn, reply: Reply) -> None:
-        """Store what the provider made of a list, and that the client holds that from now on."""
+    async def finish_compaction(self, turn: Turn, compacting: Compacting, reply: Reply) -> None:
+        """Store what was new in a list, what the provider made of it, and that the client holds that from now on."""
         conversation, request, wire = turn.conversation, turn.request, reply.wire
         if conversation is None or request is None or wire is None:
             return
-        items = read_request("responses", {"input": wire["output"]})
+        output = order_results(read_list(read_request("responses", {"input": wire["output"]})))
         async with self._forgetting(conversation):
-            await conversation.replace_list(order_results(read_list(items)))
+            await conversation.store(request, compacting.read, compacting.alignment, attempt=None)
+            await conversation.replace_list(output)
             self._at_hand.remember(conversation)
 
     async def shrink(self, turn: Turn) -> Turn | None:
