@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.server.gateway.conftest import Gateway, run_gateway, say
 from tests.server.gateway.played import Body, Planned, PlayedProvider
 
@@ -136,3 +137,28 @@ async def test_what_is_first_sent_to_be_compacted_is_stored(gateway: Gateway, pr
         "assistant",
     ]
     assert [hit.seq for hit in await (await gateway.engine.session(id=session.id)).search("4711 quay")] == [3]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_an_erased_message_does_not_come_back_with_a_compaction(
+    tmp_path: Path, provider: PlayedProvider, *, is_restarted: bool
+) -> None:
+    """What the provider keeps of an erased message that its client still holds is neither stored nor sent again."""
+    path, secret = tmp_path / "g.db", say("The code is zanzibar.")
+    items: list[Body] = [secret]
+    async with run_gateway(path, provider.url) as gateway:
+        for question in ("And?", "Now?", "More?", "Yes?"):
+            provider.plan += [response(message(f"Before {question}"))]
+            items += [*(await gateway.ask(items, form="responses")).json()["output"], say(question)]
+        [session] = await gateway.sessions()
+        await (await gateway.engine.session(id=session.id)).erase(1)
+        if not is_restarted:
+            await compact(gateway, provider, items, [secret, ITEM])
+    async with run_gateway(path, provider.url) as gateway:
+        if is_restarted:
+            await compact(gateway, provider, items, [secret, ITEM])
+        provider.plan += [response(message("Five."))]
+        await gateway.ask([secret, ITEM, say("Next?")], form="responses")
+        assert await gateway.engine.admin.verify_erased(user=session.user_id, words=["zanzibar"]) == []
+        assert len(await gateway.sessions()) == 1
+    assert "zanzibar" not in provider.sent[-1].text

@@ -142,6 +142,11 @@ def chain_next(seed: bytes, before: bytes, message: GivenMessage) -> bytes:
     return blake2b(start + message.content, digest_size=HASH_BYTES).digest()
 
 
+def chain_known(seed: bytes, before: bytes | None, message: GivenMessage) -> bytes | None:
+    """The chain of a message behind one of a known list; None behind an erased one, but for an anchor, which it begins at."""
+    return chain_next(seed, before or seed, message) if before is not None or message.is_anchor else None
+
+
 def hash_tails(seed: bytes, contents: Sequence[bytes]) -> list[bytes]:
     """The hash of every three messages that follow one another, in their order."""
     return [hash_tail(seed, contents[at : at + TAIL_COUNT]) for at in range(len(contents) - TAIL_COUNT + 1)]

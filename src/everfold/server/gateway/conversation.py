@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final, cast
 
 from everfold.core.conversations.alignment import Alignment
-from everfold.core.conversations.hashes import GivenMessage, chain_next, read_given
+from everfold.core.conversations.hashes import GivenMessage, chain_known, read_given
 from everfold.core.conversations.history_calls import HeldRounds, Round
 from everfold.core.conversations.requests import ClientRequest, ReadList
 from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
@@ -162,12 +162,18 @@ class Conversation:
                 await asyncio.sleep(pause)
         return await self._append(wires, form)
 
-    async def replace_list(self, output: ReadList) -> None:
+    async def replace_list(self, asked: ReadList, output: ReadList) -> None:
         """Store what the provider's own compaction made of the client's list, which the client holds from now on.
 
         What it kept of the client's messages stands in the log already; the rest, its compaction, is appended.
+
+        Args:
+            asked: The list that it was to compact, which the client is known to hold.
+            output: What it made of that.
         """
-        by_content = {message.content: message for message in self.client_list.messages}
+        await self.settle()
+        await self._read_again()  # an erase may have taken hashes of it
+        by_content = {one.content: held for one, held in zip(asked.given, self.client_list.messages, strict=True)}
         known = [by_content.get(message.content) for message in output.given]
         new = [at for at, old in enumerate(known) if old is None]
         seqs = [0 if old is None else old.seq for old in known]
@@ -343,7 +349,7 @@ class Conversation:
         chain = before[-1].chain if before else self.seed
         rows: list[ClientMessage] = []
         for message, seq in zip(given, seqs, strict=True):
-            chain = None if chain is None else chain_next(self.seed, chain, message)
+            chain = chain_known(self.seed, chain, message)
             rows.append(
                 ClientMessage(
                     content=message.content,

@@ -361,7 +361,7 @@ class Turns:
         output = order_results(read_list(read_request("responses", {"input": wire["output"]})))
         async with self._forgetting(conversation):
             await conversation.store(request, compacting.read, compacting.alignment, attempt=None)
-            await conversation.replace_list(output)
+            await conversation.replace_list(compacting.read, output)
             self._at_hand.remember(conversation)
 
     async def shrink(self, turn: Turn) -> Turn | None:

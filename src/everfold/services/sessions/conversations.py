@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from everfold.core.conversations.hashes import (
     GivenMessage,
     chain_given,
+    chain_known,
     find_tail,
     hash_tails,
 )
@@ -124,17 +125,16 @@ def chain_messages(
         seqs: Of each message its number in the log.
     """
     messages: list[ClientMessage] = []
-    chains = chain_given(seed, given)
-    has_gone = False
-    for message, old, seq, chain in zip(given, known, seqs, chains, strict=True):
-        has_gone = has_gone or (old is not None and old.content is None)
-        content = None if old is not None and old.content is None else message.content
+    chain: bytes | None = seed
+    for message, old, seq in zip(given, known, seqs, strict=True):
+        has_gone = old is not None and old.content is None
+        chain = None if has_gone else chain_known(seed, chain, message)
         made = ClientMessage(
-            content=content,
+            content=None if has_gone else message.content,
             kind=message.kind,
             seq=seq,
             is_reply=message.is_reply,
-            chain=None if has_gone else chain,
+            chain=chain,
         )
         messages.append(made if old is None else replace(made, is_optional=old.is_optional, attempt=old.attempt))
     return messages
