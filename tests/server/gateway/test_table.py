@@ -179,6 +179,21 @@ async def test_a_clients_own_summary(gateway: Gateway) -> None:
     assert [one.view.text for one in log[-4:]] == ["On?", "Reply 5.", "And?", "Reply 6."]
 
 
+async def test_a_clients_own_summary_within_a_step(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A result that comes with a summary answers its call: the summary stands behind the step."""
+    messages = await talk(gateway, 3)
+    for number in (1, 2):
+        provider.plan += [Planned(text="", calls=((f"c{number}", "look", "{}"),))]
+        messages += [say("Look.")] if number == 1 else []
+        messages.append((await gateway.ask(messages)).json()["choices"][0]["message"])
+        messages.append(result(f"c{number}", f"Found {number}."))
+    await gateway.ask([say("Summary: all was answered."), *messages[-5:]])
+    [session] = await gateway.sessions()
+    log = await gateway.log(session.id)
+    assert [one.kind for one in log[-4:]] == ["assistant", "result", "notice", "assistant"]
+    assert log[-3].view.text == "Found 2."
+
+
 NAMED = {"x-everfold-session": "thread-1"}
 
 

@@ -88,7 +88,7 @@ class Conversation:
     async def store(
         self, request: ClientRequest, read: ReadList, alignment: Alignment, *, attempt: bytes | None
     ) -> None:
-        """Store what is new of a request, and keep what its client holds now.
+        """Store what is new of a request, and keep what its client holds now; its own summary stands behind an open step.
 
         Raises:
             InvalidInputError: a message does not fit the log; nothing was stored.
@@ -98,17 +98,18 @@ class Conversation:
             await self._take_back(alignment)
         known = [None if place is None else before[place] for place in alignment.places]
         seqs = [0 if old is None else old.seq for old in known]
-        for at in alignment.injected:
-            [seqs[at]] = await self._append([read.wires[at]], request.form, source="injection")
         new = alignment.new
-        for at, seq in zip(new, await self._append([read.wires[at] for at in new], request.form), strict=True):
-            seqs[at] = seq
+        count = sum(1 for _ in takewhile(lambda at: read.given[at].answers, new))  # results close the step at the end
+        for places, source in ((new[:count], "said"), (alignment.injected, "injection"), (new[count:], "said")):
+            stored = await self._append([read.wires[at] for at in places], request.form, source=source)
+            for at, seq in zip(places, stored, strict=True):
+                seqs[at] = seq
         if list(alignment.places[: len(before)]) == list(range(len(before))):
-            given, places = [read.given[at] for at in new], [seqs[at] for at in new]
+            given, numbers = [read.given[at] for at in new], [seqs[at] for at in new]
             if attempt is None and not alignment.injected:
-                await self._hold(given, places)
+                await self._hold(given, numbers)
             else:
-                await self._grow(given, places, attempt=attempt)
+                await self._grow(given, numbers, attempt=attempt)
         else:
             await self._keep(mark_attempt(chain_messages(self.seed, read.given, known, seqs), attempt))
 
