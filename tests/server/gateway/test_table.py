@@ -194,6 +194,26 @@ async def test_a_clients_own_summary_within_a_step(gateway: Gateway, provider: P
     assert log[-3].view.text == "Found 2."
 
 
+@pytest.mark.parametrize(("kept", "shared"), [(5, 9), (3, 6), (1, 4)])
+async def test_an_edit_behind_a_clients_own_summary(gateway: Gateway, kept: int, shared: int) -> None:
+    """The branch has the summary, what the log has before the edit, and each reply behind its question, once."""
+    messages = await talk(gateway, 4)
+    mine = [say("Summary: questions 1 to 2 were answered."), *messages[-4:], say("On?")]
+    mine.append(answered(text_of(await gateway.ask(mine))))
+    edited = [*mine[:kept], say("Edited?")]
+    for question in ("And?", "More?"):
+        edited += [answered(text_of(await gateway.ask(edited))), say(question)]
+    last = await gateway.ask([*edited])
+    first, branch = await gateway.sessions()
+    assert last.headers["x-everfold-session"] == branch.id
+    assert branch.branch_seq == shared
+    past = await gateway.texts(first.id)
+    told = [*past[:shared], *([] if mine[0]["content"] in past[:shared] else [mine[0]["content"]])]
+    said = ["Edited?", "Reply 6.", "And?", "Reply 7.", "More?", "Reply 8."]
+    assert await gateway.texts(branch.id) == [*told, *said]
+    assert [one.source for one in await gateway.log(branch.id)].count("injection") == 1
+
+
 NAMED = {"x-everfold-session": "thread-1"}
 
 

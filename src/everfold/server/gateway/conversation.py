@@ -21,7 +21,7 @@ from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, StoreUnavailableError
 from everfold.ports.leases import LeaseName
-from everfold.services.sessions.conversations import Conversations, chain_messages, plan_keep
+from everfold.services.sessions.conversations import Conversations, chain_messages, find_fork, plan_keep
 from everfold.session import Session, Wire
 
 _PAGE: Final = 200
@@ -36,6 +36,7 @@ class Conversation:
         session: The session that it goes on in.
         seed: What the chains of its client's list begin with.
         client_list: What its client holds.
+        last_seq: The number of the newest message of its log that is known; the client ids of the next ones count from it.
         lock: Held from a request to the end of its reply.
         claim: By what other servers are held off meanwhile; it stays the same where the reply goes into a branch.
         held_as: The session under which it is at hand; it stays the same where the reply goes into a branch.
@@ -49,6 +50,7 @@ class Conversation:
     seed: bytes
     lists: Conversations
     client_list: ClientList = NO_LIST
+    last_seq: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     claim: LeaseName | None = None
     held_as: SessionId | None = None
@@ -59,11 +61,10 @@ class Conversation:
     _epoch: int = 0
     _written: ClientList = field(init=False)
     _keeping: asyncio.Task[None] | None = None
-    _last_seq: int = 0
 
     def __post_init__(self) -> None:
         self._written = self.client_list
-        self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
+        self.last_seq = max([self.last_seq, *[message.seq for message in self.client_list.messages]])
 
     def list_tips(self) -> list[bytes]:
         """The chains of its client's whole list, with and without a reply at its end that broke off."""
@@ -78,7 +79,7 @@ class Conversation:
         """
         while found := await self._read_behind():
             for message in found:
-                self._last_seq = message.seq
+                self.last_seq = message.seq
                 if message.source == "said" and message.kind not in ("fixed", "retracted"):
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
@@ -117,7 +118,7 @@ class Conversation:
         """Take back a reply that broke off, where the client asks for another one and does not hold it."""
         messages = self.client_list.messages
         count = len(messages) - 1 - max([place for place in alignment.places if place is not None], default=-1)
-        if count and messages[-1].seq == self._last_seq and all(one.is_optional for one in messages[-count:]):
+        if count and messages[-1].seq == self.last_seq and all(one.is_optional for one in messages[-count:]):
             await self.session.retract(count)
 
     async def add(self, request: ClientRequest, read: ReadList, *, attempt: bytes | None) -> None:
@@ -134,7 +135,7 @@ class Conversation:
         messages = self.client_list.messages
         count = sum(1 for _ in takewhile(lambda message: message.is_optional, reversed(messages)))
         said = messages[: len(messages) - count]
-        if count and messages[-1].seq == self._last_seq:
+        if count and messages[-1].seq == self.last_seq:
             await self.session.retract(count)
         await self._keep(mark_attempt(said, attempt))
 
@@ -195,7 +196,7 @@ class Conversation:
 
     async def _read_behind(self) -> list[Message]:
         """The next messages of the log behind those that are known, with those that were taken back."""
-        return await self.session.messages(self._last_seq + 1, self._last_seq + _PAGE, retracted=True)
+        return await self.session.messages(self.last_seq + 1, self.last_seq + _PAGE, retracted=True)
 
     async def note_epoch(self) -> None:
         """Note in which epoch the history is read: what was read before an erase is not held behind it."""
@@ -222,23 +223,38 @@ class Conversation:
         if window.report.compacted_through or len(messages) < len(window.entries):
             return False
         shown = {message.seq for message in messages if not message.is_erased}
-        if not shown.issuperset(message.seq for message in self.client_list.messages):
+        if not all(held.seq in shown and held.content is not None for held in self.client_list.messages):
             return False
         more = measure_hidden(messages)
         return not more or window.estimate.tokens + more < window.estimate.budget_tokens
 
-    async def branch(self, session: Session, shared: Sequence[ClientMessage], *, goes_on: bool) -> "Conversation":
+    async def branch(
+        self, session: Session, messages: Sequence[ClientMessage], count: int, *, goes_on: bool
+    ) -> "Conversation":
         """A conversation that shares the first messages of this one.
 
         Args:
             session: A handle of its session.
-            shared: The messages of its client's list that are shared.
+            messages: Its client's list.
+            count: How many of them are shared.
             goes_on: It takes this one's place under its session key.
         """
-        fork = session.rewind if goes_on else session.branch
-        forked = await fork(shared[-1].seq)
-        kept = await self.lists.keep(forked.id, NO_LIST, shared, seed=self.seed)
-        return Conversation(session=forked, seed=self.seed, lists=self.lists, client_list=kept, beside=self.beside)
+        fork_seq = find_fork(messages, count)
+        forked = await (session.rewind if goes_on else session.branch)(fork_seq)
+        made = Conversation(session=forked, seed=self.seed, lists=self.lists, last_seq=fork_seq, beside=self.beside)
+        rows = [await made._share(message, session, fork_seq) for message in messages[:count]]
+        await made._keep(rows)
+        return made
+
+    async def _share(self, message: ClientMessage, parent: Session, fork_seq: int) -> ClientMessage:
+        """A message of the parent's list. What its log has behind the fork, the client's own summary, is appended anew."""
+        if message.seq <= fork_seq:
+            return message
+        found = await parent.messages(message.seq, message.seq)
+        if not found:  # it was erased: nothing stands for it here
+            return replace(message, seq=fork_seq, content=None)
+        [seq] = await self._append([found[0].wire], found[0].view.format, source=found[0].source)
+        return replace(message, seq=seq)
 
     async def _append(self, wires: Sequence[JsonObject], form: WireFormat, *, source: str = "said") -> list[int]:
         """Append messages behind those that the client is known to hold.
@@ -253,16 +269,16 @@ class Conversation:
         except ConflictError:
             if not self.client_list.messages:
                 raise
-            made = await self.branch(self.session, self.client_list.messages, goes_on=False)
-            self.session = made.session
+            held = self.client_list.messages
+            made = await self.branch(self.session, held, len(held), goes_on=False)
+            self.session, self.last_seq = made.session, made.last_seq
             self.client_list = self._written = made.client_list
-            self._last_seq = self.client_list.messages[-1].seq
             seqs = await self._append_at_end(wires, form, source)
-        self._last_seq = seqs[-1]
+        self.last_seq = seqs[-1]
         return seqs
 
     async def _append_at_end(self, wires: Sequence[JsonObject], form: WireFormat, source: str) -> list[int]:
-        start = self._last_seq + 1
+        start = self.last_seq + 1
         ids = [f"client-{seq}" for seq in range(start, start + len(wires))]
         return await self.session.append(cast("Sequence[Wire]", wires), client_ids=ids, wire_format=form, source=source)
 
@@ -280,12 +296,7 @@ class Conversation:
             await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
         except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
             await self._read_again()
-            known = max([message.seq for message in self.client_list.messages], default=0)
-            new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
-            rows = self._extend(
-                [one for one, _ in new], [seq for _, seq in new], attempt=attempt, is_optional=is_optional
-            )
-            await self._keep(rows)
+            await self._keep(self._extend(given, seqs, attempt=attempt, is_optional=is_optional))
 
     async def _hold(self, given: Sequence[GivenMessage], seqs: Sequence[int]) -> None:
         """Add messages to what the client holds; they are written once the turn ends.
@@ -293,10 +304,7 @@ class Conversation:
         They stand in the log by now: where the process is killed before the list is written, they are taken up from there.
         """
         await self._end_writing()
-        known = max([message.seq for message in self.client_list.messages], default=0)
-        new = [(message, seq) for message, seq in zip(given, seqs, strict=True) if seq > known]
-        rows = self._extend([message for message, _ in new], [seq for _, seq in new])
-        self.client_list, _ = plan_keep(self.client_list, rows, seed=self.seed)
+        self.client_list, _ = plan_keep(self.client_list, self._extend(given, seqs), seed=self.seed)
 
     def _write_beside(self) -> None:
         """Begin to write what the client holds and is not written."""
@@ -331,7 +339,7 @@ class Conversation:
             await task
         except ConflictError:  # an erase has taken hashes of it, or another process has taken messages up
             await self._read_again()
-            self._last_seq = max([message.seq for message in self.client_list.messages], default=0)
+            self.last_seq = max([message.seq for message in self.client_list.messages], default=0)
             await self.adopt()
 
     async def _read_again(self) -> None:
@@ -345,11 +353,14 @@ class Conversation:
         attempt: bytes | None = None,
         is_optional: bool = False,
     ) -> Sequence[ClientMessage]:
-        """What the client holds with more messages at its end."""
+        """What the client holds with more messages at its end, but for those that it holds already."""
         before = self.client_list.messages
+        held = {message.seq for message in before}
         chain = before[-1].chain if before else self.seed
         rows: list[ClientMessage] = []
         for message, seq in zip(given, seqs, strict=True):
+            if seq in held:
+                continue
             chain = chain_known(self.seed, chain, message)
             rows.append(
                 ClientMessage(

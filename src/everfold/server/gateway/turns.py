@@ -226,8 +226,8 @@ class Turns:
         """A new conversation, or the branch of one."""
         if found.conversation is not None and found.choice.kind == "branch":
             session = await self.engine.session(id=found.conversation.session.id)  # the other one may be in use
-            shared = found.client_list.messages[: found.choice.alignment.branch_at]
-            return await found.conversation.branch(session, shared, goes_on=caller.session_key is not None)
+            held, count = found.client_list.messages, found.choice.alignment.branch_at
+            return await found.conversation.branch(session, held, count, goes_on=caller.session_key is not None)
         key = caller.session_key or self.ids.new_id("gateway_")
         session = await self.engine.session(user=caller.user, agent=caller.agent, session_key=key, create=False)
         return self._finder.open_new(session, seed)

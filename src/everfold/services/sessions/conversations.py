@@ -138,3 +138,17 @@ def chain_messages(
         )
         messages.append(made if old is None else replace(made, is_optional=old.is_optional, attempt=old.attempt))
     return messages
+
+
+def find_fork(messages: Sequence[ClientMessage], count: int) -> int:
+    """The number in the log up to which a branch shares it: before every message that is not shared.
+
+    A client's own summary stands at the head of its list, and behind the messages in the log that it was sent with.
+
+    Args:
+        messages: A client's list.
+        count: How many of its messages, from the first, the branch shares.
+    """
+    shared = [message.seq for message in messages[:count]]
+    first = min([message.seq for message in messages[count:]], default=max(shared) + 1)
+    return max([seq for seq in shared if seq < first], default=first - 1)
