@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.server.gateway.conftest import PATHS, Gateway, run_gateway, say
-from tests.server.gateway.played import Body, Planned, PlayedProvider
+from tests.server.gateway.played import Body, Planned, PlayedProvider, reply
 from tests.support.sizes import matrix
 
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request, check_responses_request
@@ -219,3 +219,19 @@ def test_every_form_has_a_route() -> None:
     from everfold.server.gateway.app import FORMS as ROUTES
 
     assert {path: form for form, path in PATHS.items()} == dict(ROUTES)
+
+
+async def test_a_spoken_reply_is_known_by_its_id(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A client that gives a spoken reply back by its id alone, as OpenAI asks, goes on in one session, with the words in the log."""
+    messages: list[Body] = []
+    for number in range(3):
+        audio = {"id": f"audio_{number}", "data": "AAAA", "expires_at": 1, "transcript": f"Spoken {number}."}
+        spoken = reply(PATHS["openai"], "")
+        spoken["choices"][0]["message"].update(content=None, audio=audio)
+        provider.plan += [Planned(body=spoken)]
+        messages.append(say(f"Question {number}?"))
+        await gateway.ask(messages)
+        messages.append({"role": "assistant", "audio": {"id": audio["id"]}})
+    [session] = await gateway.sessions()
+    said = [text for number in range(3) for text in (f"Question {number}?", f"Spoken {number}.")]
+    assert await gateway.texts(session.id) == said

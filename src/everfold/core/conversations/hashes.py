@@ -17,6 +17,7 @@ from hashlib import blake2b
 from typing import Final
 
 from everfold.core.log.client_lists import ClientKind, ClientMessage
+from everfold.core.log.extras import read_audio_id
 from everfold.core.log.messages import (
     CallPart,
     MessageView,
@@ -27,7 +28,7 @@ from everfold.core.log.messages import (
     TextPart,
     ThinkingPart,
 )
-from everfold.core.primitives.json_values import JsonValue, canonical_json
+from everfold.core.primitives.json_values import JsonObject, JsonValue, canonical_json
 
 HASH_BYTES: Final = 16
 TAIL_COUNT: Final = 3
@@ -61,11 +62,12 @@ class GivenMessage:
         return "call" if self.calls else "result" if self.answers else "said"
 
 
-def read_given(view: MessageView) -> GivenMessage:
-    """What recognising needs of a message."""
+def read_given(wire: JsonObject, view: MessageView) -> GivenMessage:
+    """What recognising needs of a message: a spoken reply is known by its id, since clients leave out what it says."""
     is_reply = view.role == "assistant"
+    audio_id = read_audio_id(wire)
     return GivenMessage(
-        content=hash_message(view),
+        content=hash_text(f"audio: {audio_id}") if audio_id else hash_message(view),
         is_reply=is_reply,
         is_anchor=is_reply and any(isinstance(part, OpaquePart) and part.type == COMPACTION for part in view.parts),
         calls=tuple([call.id for call in view.calls]),
@@ -118,7 +120,7 @@ def _tell_arguments(arguments: str) -> str:
 
 
 def hash_text(text: str) -> bytes:
-    """The hash of an id that a client sends, or of an idempotency key."""
+    """The hash of an id that a client sends, of a spoken reply's id, or of an idempotency key."""
     return _hash(text)
 
 

@@ -173,10 +173,14 @@ class _ChatReader:
 
 
 def _join(target: dict[str, JsonValue], name: str, value: JsonValue) -> None:
-    """Add a piece to a member: texts and lists grow, anything else is replaced."""
+    """Add a piece to a member: texts, lists and objects grow, an id and anything else is replaced."""
     before = target.get(name)
-    if isinstance(before, str) and isinstance(value, str):
+    if isinstance(before, str) and isinstance(value, str) and name != "id":
         target[name] = before + value
+    elif isinstance(before, dict) and isinstance(value, dict):
+        grown = target[name] = dict(before)
+        for inner, piece in value.items():
+            _join(grown, inner, piece)
     elif isinstance(before, list) and isinstance(value, list):
         target[name] = [*before, *value]
     elif value is not None or name not in target:

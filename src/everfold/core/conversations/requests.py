@@ -131,7 +131,7 @@ def read_list(request: ClientRequest, before: ReadList | None = None) -> ReadLis
     """
     count = 0 if before is None else count_common(before.wires, request.messages)
     known = () if before is None else before.given[:count]
-    new = [read_given(read_wire(wire, wire_format=request.form)) for wire in request.messages[count:]]
+    new = [read_given(wire, read_wire(wire, wire_format=request.form)) for wire in request.messages[count:]]
     return ReadList(wires=request.messages, given=(*known, *new))
 
 

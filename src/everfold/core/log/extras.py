@@ -60,6 +60,16 @@ def read_transcript(wire: JsonObject) -> str:
     return transcript if isinstance(transcript, str) else ""
 
 
+def read_audio_id(wire: JsonObject) -> str:
+    """The id of a spoken reply, by which alone a client gives it back; empty for any other message.
+
+    Source: the reference of chat completions, `audio.id` of an assistant message.
+    """
+    audio = wire.get("audio") if wire.get("role") == "assistant" else None
+    found = audio.get("id") if isinstance(audio, dict) else None
+    return found if isinstance(found, str) else ""
+
+
 def read_part_extras(part: Part, form: str) -> JsonObject:
     """The same of one part of a message in this form."""
     known = _PART_KEYS.get(form, {}).get(part.kind)

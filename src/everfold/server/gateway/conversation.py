@@ -82,7 +82,7 @@ class Conversation:
                 self.last_seq = message.seq
                 if message.source == "said" and message.kind not in ("fixed", "retracted"):
                     is_optional = INTERRUPTED_KEY in message.wire
-                    await self._grow([read_given(message.view)], [message.seq], is_optional=is_optional)
+                    await self._grow([read_given(message.wire, message.view)], [message.seq], is_optional=is_optional)
             if any(message.is_erased for message in found):  # any message may stand in their place
                 await self._read_again()
 
@@ -147,7 +147,7 @@ class Conversation:
 
     async def reply(self, wire: JsonObject, form: WireFormat, *, pauses: Sequence[float] = ()) -> None:
         """Store what the model said; where the store does not serve, once more after each of some pauses in seconds."""
-        given = read_given(read_wire(wire, wire_format=form))
+        given = read_given(wire, read_wire(wire, wire_format=form))
         await self._hold([given], await self._append_again([wire], form, pauses))
         self._write_beside()
 
@@ -186,7 +186,8 @@ class Conversation:
     async def break_off(self, text: str, *, reason: str) -> None:
         """Store what the model said before it was stopped; nothing where it had said nothing."""
         if text.strip():
-            said = read_given(read_wire({"role": "assistant", "content": text}))
+            wire: JsonObject = {"role": "assistant", "content": text}
+            said = read_given(wire, read_wire(wire))
             seqs = await self._append([write_interrupted(text, reason=reason)], "openai")
             await self._grow([said], seqs, is_optional=True)
 

@@ -18,7 +18,7 @@ SEED = b"seed"
 
 
 def _given(wire: JsonObject, form: str = "openai") -> GivenMessage:
-    return read_given(read_wire(wire, wire_format=form))  # type: ignore[arg-type]  # one of the forms
+    return read_given(wire, read_wire(wire, wire_format=form))  # type: ignore[arg-type]  # one of the forms
 
 
 def _call(arguments: str) -> JsonObject:

@@ -3,7 +3,7 @@
 import pytest
 
 from everfold.core.conversations.replays import write_replay
-from everfold.core.conversations.replies import StreamedReply, read_reply
+from everfold.core.conversations.replies import StreamedReply, encode_body, read_reply
 from everfold.core.conversations.requests import read_request
 from everfold.core.log.envelopes import ENVELOPE_KEY
 from everfold.core.log.messages import WireFormat
@@ -87,3 +87,14 @@ def test_usage_is_streamed_where_it_is_asked_for() -> None:
     made = write_replay(read_request(form, {"stream": True, "messages": []}), {**message, ENVELOPE_KEY: envelope})
     assert b"usage" not in made
     assert made.endswith(b"data: [DONE]\n\n")
+
+
+def test_a_spoken_reply_is_joined_from_its_pieces() -> None:
+    """The id, the words and the recording of a streamed spoken reply are those of a plain one."""
+    stream = StreamedReply("openai")
+    pieces: list[JsonObject] = [{"id": "a1"}, {"transcript": "Spo", "data": "AA"}, {"transcript": "ken.", "data": "BB"}]
+    for piece in [*pieces, {"id": "a1", "expires_at": 1}]:
+        event: JsonObject = {"choices": [{"index": 0, "delta": {"audio": piece}}]}
+        stream.feed(b"data: " + encode_body(event) + b"\n\n")
+    audio = {"id": "a1", "transcript": "Spoken.", "data": "AABB", "expires_at": 1}
+    assert stream.read().wire == {"role": "assistant", "content": None, "audio": audio}
