@@ -1,5 +1,6 @@
 """A provider on this machine that answers in all three forms, with what a test tells it to, and keeps what it was sent."""
 
+import gzip
 import json
 import uuid
 from collections import deque
@@ -26,6 +27,7 @@ class Planned:
         is_held: It sends the beginning, and the rest once it is released; a plain answer waits before its head.
         is_cut: It sends the beginning, and then closes the connection.
         is_open: It streams all of it, and closes the connection only once it is released.
+        is_packed: A plain answer comes compressed, though none is asked for.
     """
 
     status: int = 200
@@ -36,6 +38,7 @@ class Planned:
     is_held: bool = False
     is_cut: bool = False
     is_open: bool = False
+    is_packed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +123,9 @@ def _answer(provider: PlayedProvider, http: BaseHTTPRequestHandler) -> None:
             provider.released.wait(60)
         body = planned.body if planned.body is not None else reply(http.path, text, planned.calls)
         written = json.dumps(body).encode()
-        _head(http, planned, {"content-type": "application/json", "content-length": str(len(written))})
+        packed = {"content-encoding": "gzip"} if planned.is_packed else {}
+        written = gzip.compress(written) if packed else written
+        _head(http, planned, {"content-type": "application/json", "content-length": str(len(written)), **packed})
         http.wfile.write(written)
 
 

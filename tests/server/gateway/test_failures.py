@@ -162,9 +162,9 @@ TOO_LONG: dict[str, Body] = {
 }
 
 
-@pytest.mark.parametrize("form", ["openai", "anthropic"])
+@pytest.mark.parametrize(("form", "is_packed"), [("openai", True), ("anthropic", False)])
 async def test_a_context_error_compacts_and_is_sent_once_more(
-    tmp_path: Path, provider: PlayedProvider, form: str
+    tmp_path: Path, provider: PlayedProvider, form: str, *, is_packed: bool
 ) -> None:
     """The client sees the answer to the smaller request; a second refusal is the client's."""
     limits = {"gateway": {"context_limit": 16000}}
@@ -174,7 +174,7 @@ async def test_a_context_error_compacts_and_is_sent_once_more(
             messages.append(say(f"Question {number}? {LONG}"))
             messages.append(answered(f"Answer {number}."))
         messages.append(say("And now?"))
-        provider.plan += [Planned(status=400, body=TOO_LONG[form])]
+        provider.plan += [Planned(status=400, body=TOO_LONG[form], is_packed=is_packed)]
         answer = await gateway.ask(messages, form=form)
         assert (answer.status_code, answer.headers["x-everfold-context"]) == (200, "folded")
         first, second = provider.sent
@@ -212,6 +212,17 @@ async def test_errors_pass_with_status_body_and_headers(gateway: Gateway, provid
     assert (answer.status_code, answer.json()) == (429, body)
     assert {name: answer.headers[name] for name in headers} == headers
     assert answer.headers["x-request-id"] == "req_provider"
+
+
+async def test_compressed_answers_pass_as_they_came(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A provider that compresses what was asked for as it is: the client reads its refusal, and a reply is stored."""
+    body = {"error": {"message": "bad " * 200, "type": "invalid_request_error"}}
+    provider.plan += [Planned(status=400, body=body, is_packed=True), Planned(is_packed=True)]
+    refused = await gateway.ask([say("One?")])
+    assert (refused.status_code, refused.json()) == (400, body)
+    assert text_of(await gateway.ask([say("One?")])) == "Reply 2."
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["One?", "Reply 2."]
 
 
 async def test_a_provider_that_is_away(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ class Reader:
 
     def __init__(self, form: WireFormat, response: httpx2.Response) -> None:
         self._form = form
+        self._response = response
         self._streamed = StreamedReply(form) if is_stream(response) else None
         self._pieces: list[bytes] = []
 
@@ -45,7 +46,7 @@ class Reader:
         """What it says so far."""
         if self._streamed is not None:
             return self._streamed.read()
-        return read_reply(self._form, read_json(b"".join(self._pieces)))
+        return read_reply(self._form, read_json(unpack(self._response, b"".join(self._pieces))))
 
 
 class Answer:
@@ -155,13 +156,29 @@ def _own_headers(context: Context, session_id: str, reason: str = "") -> list[tu
     return headers
 
 
-def tells_too_long(status: int, refusal: bytes) -> bool:
+def tells_too_long(response: httpx2.Response, refusal: bytes) -> bool:
     """Whether a provider refused a request because it does not fit the model's context."""
-    body = read_json(refusal)
-    said = refusal.decode("utf-8", "replace") if body is None else body
+    told = unpack(response, refusal)
+    body = read_json(told)
+    said = told.decode("utf-8", "replace") if body is None else body
     error = body.get("error") if isinstance(body, dict) else None
     named = error if isinstance(error, dict) else {}
-    return is_too_long(status, named.get("code"), named.get("type"), find_message(said))
+    return is_too_long(response.status_code, named.get("code"), named.get("type"), find_message(said))
+
+
+async def read_raw(response: httpx2.Response) -> bytes:
+    """The body of an answer as it came, which its head fits."""
+    return b"".join([piece async for piece in response.aiter_raw()])
+
+
+def unpack(response: httpx2.Response, body: bytes) -> bytes:
+    """The body of an answer without its compression; as it came where it has none, or another one than its head says."""
+    if "content-encoding" not in response.headers:
+        return body
+    try:
+        return httpx2.Response(response.status_code, headers=response.headers, content=body).content
+    except httpx2.DecodingError:
+        return body
 
 
 def read_json(body: bytes) -> JsonValue:

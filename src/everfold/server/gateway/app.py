@@ -22,7 +22,7 @@ from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonValue
 from everfold.errors import ConflictError, EverfoldError, InvalidInputError, StoreUnavailableError
 from everfold.server.bodies import bound_body
-from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, tells_too_long
+from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, read_raw, tells_too_long
 from everfold.server.gateway.asked import Asked, read_asked
 from everfold.server.gateway.callers import Caller, identify
 from everfold.server.gateway.replay import Replay
@@ -182,8 +182,8 @@ class Gateway:
             if response.is_success:
                 await self._pass_reply(turn, form, response, ask, answer)
                 return
-            refusal = await response.aread()
-            smaller = await self._turns.shrink(turn) if tells_too_long(response.status_code, refusal) else None
+            refusal = await read_raw(response)
+            smaller = await self._turns.shrink(turn) if tells_too_long(response, refusal) else None
             if smaller is None:
                 await answer.send_whole(response, turn, refusal)
                 return
@@ -191,7 +191,7 @@ class Gateway:
             if response.is_success:
                 await self._pass_reply(smaller, form, response, ask, answer)
             else:
-                await answer.send_whole(response, smaller, await response.aread())
+                await answer.send_whole(response, smaller, await read_raw(response))
 
     async def _pass_reply(
         self, turn: Turn, form: WireFormat | None, response: httpx2.Response, ask: Ask, answer: Answer

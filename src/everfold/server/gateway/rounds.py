@@ -12,7 +12,15 @@ from everfold.core.conversations.joined_replies import JoinedReply, begin_joinin
 from everfold.core.conversations.replies import Reply, encode_body
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonObject
-from everfold.server.gateway.answers import Answer, is_stream, read_json, tells_too_long, write_error_event
+from everfold.server.gateway.answers import (
+    Answer,
+    is_stream,
+    read_json,
+    read_raw,
+    tells_too_long,
+    unpack,
+    write_error_event,
+)
 from everfold.server.gateway.history import History
 from everfold.server.gateway.turn import Turn
 
@@ -79,14 +87,14 @@ class Rounds:
             response = await answers.enter_async_context(self.ask(encode_body(self.history.body)))
             if response.is_success:
                 continue
-            refusal = await response.aread()
-            smaller = await self.shrink(self.turn) if tells_too_long(response.status_code, refusal) else None
+            refusal = await read_raw(response)
+            smaller = await self.shrink(self.turn) if tells_too_long(response, refusal) else None
             if smaller is None:
                 return response, refusal
             self.turn = smaller
             response = await answers.enter_async_context(self.ask(smaller.body))
             if not response.is_success:
-                return response, await response.aread()
+                return response, await read_raw(response)
 
     async def _end_stream(self, joined: JoinedReply) -> None:
         end = joined.finish()
@@ -119,7 +127,7 @@ class Rounds:
         if not self.answer.is_begun:
             await self.answer.send_whole(response, self.turn, refusal)
             return
-        body = read_json(refusal)
+        body = read_json(unpack(response, refusal))
         told: JsonObject = {"error": {"type": "api_error", "message": "upstream failed"}}
         told = body if isinstance(body, dict) else told
         await self.answer.add(write_error_event(self.form, told))
