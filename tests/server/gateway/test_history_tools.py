@@ -237,6 +237,18 @@ async def test_a_name_that_the_client_uses_is_the_clients(tmp_path: Path, provid
         assert texts_and_calls(form, read_answer(form, answer))[1] == ["history_search"]
 
 
+@pytest.mark.parametrize("arguments", ["[" * 3_000, "[]", "{"])
+async def test_arguments_that_cannot_be_read_are_refused(
+    tmp_path: Path, provider: PlayedProvider, arguments: str
+) -> None:
+    """A call whose arguments are no JSON object, or too deep to be read, is answered with what is expected."""
+    async with run_gateway(tmp_path / "g.db", provider.url, SETTINGS) as gateway:
+        provider.plan += [Planned(text="", calls=(("h1", "history_read", arguments),))]
+        answer = await gateway.ask([say("The kiln.")])
+        assert (answer.status_code, len(provider.sent)) == (200, 2)
+        assert "the arguments must be a JSON object" in provider.sent[-1].text
+
+
 @in_each_way
 async def test_rounds_are_bounded(tmp_path: Path, provider: PlayedProvider, form: str, *, is_streamed: bool) -> None:
     """A model that does nothing but read is stopped, and the client gets an end that names no call."""

@@ -95,7 +95,7 @@ class History:
         """What a call gives, as far as it fits."""
         try:
             arguments = json.loads(call.arguments or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             arguments = None
         if not isinstance(arguments, dict):
             return "Not done: the arguments must be a JSON object."
