@@ -66,6 +66,23 @@ async def test_only_what_is_new_is_never_passed_without_its_past(
     assert len(provider.sent) == 1
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_a_prompt_that_leaves_no_room(tmp_path: Path, provider: PlayedProvider, *, is_named: bool) -> None:
+    """A request that may not be passed on is refused with the smallest limit that works, and nothing of it is stored."""
+    settings = {"gateway": {"context_limit": 4000, "on_failure": "pass" if is_named else "refuse"}}
+    headers = NAMED if is_named else {}
+    async with run_gateway(tmp_path / "g.db", provider.url, settings) as gateway:
+        messages = [say("One?"), answered(text_of(await gateway.ask([say("One?")], headers=headers))), say("Two?")]
+        for _ in range(2):
+            refused = await gateway.ask([{"role": "system", "content": LONG * 8}, *messages], headers=headers)
+            error = refused.json()["error"]
+            assert (refused.status_code, error["code"]) == (422, "budget_unsatisfiable")
+            assert (error["type"], "Use at least" in error["message"]) == ("invalid_request_error", True)
+        [session] = await gateway.sessions()
+        assert await gateway.texts(session.id) == ["One?", "Reply 1."]
+        assert len(provider.sent) == 1
+
+
 async def test_a_setting_makes_a_failure_fail(
     tmp_path: Path, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

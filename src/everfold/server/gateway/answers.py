@@ -127,6 +127,7 @@ _ERROR_KINDS: Final[Mapping[int, str]] = {
     404: "not_found_error",
     408: "timeout_error",
     413: "request_too_large",
+    422: "invalid_request_error",
     429: "rate_limit_error",
 }
 

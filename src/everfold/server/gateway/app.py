@@ -20,7 +20,7 @@ from everfold.core.conversations.replies import Reply
 from everfold.core.conversations.requests import read_request
 from everfold.core.log.messages import WireFormat
 from everfold.core.primitives.json_values import JsonValue
-from everfold.errors import ConflictError, EverfoldError, InvalidInputError, StoreUnavailableError
+from everfold.errors import ConflictError, EverfoldError, InvalidInputError, LimitError, StoreUnavailableError
 from everfold.server.bodies import bound_body
 from everfold.server.gateway.answers import Answer, Reader, is_stream, read_json, read_raw, tells_too_long
 from everfold.server.gateway.asked import Asked, read_asked
@@ -149,6 +149,8 @@ class Gateway:
             if isinstance(error, InvalidInputError):
                 return Turn(request=request, body=asked.body, context="passed", reason=str(error))
             if is_named or self._runtime.settings.gateway.on_failure == "refuse":
+                if isinstance(error, LimitError):
+                    raise
                 raise StoreUnavailableError(
                     f"this request could not be stored or folded ({type(error).__name__}), and is not forwarded "
                     "without its history; try again"
@@ -300,7 +302,7 @@ async def _hold_all(response: httpx2.Response, reader: Reader) -> bytes:
 
 def _log(what: str, error: Exception) -> None:
     """Tell what failed: in a line where what came in does not fit, or comes too late; else with the traceback."""
-    if isinstance(error, InvalidInputError | ConflictError):
+    if isinstance(error, InvalidInputError | ConflictError | LimitError):
         _logger.warning("%s: %s", what, error)
     else:
         _logger.error("%s", what, exc_info=error)

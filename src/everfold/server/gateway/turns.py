@@ -127,14 +127,21 @@ class Turns:
         if conversation is None:
             return None
         async with self._releasing(conversation):
-            if found.choice.kind == "added":
-                await conversation.add(request, read, attempt=caller.attempt)
-            elif found.choice.kind == "again":
-                await conversation.say_again(attempt=caller.attempt)
-            else:
-                await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
+            await self._store(conversation, found.choice, request, read, caller)
             self._at_hand.remember(conversation, caller)
         return conversation
+
+    async def _store(
+        self, conversation: Conversation, choice: Choice, request: ClientRequest, read: ReadList, caller: Caller
+    ) -> None:
+        """Store what is new of a request; nothing where its system prompt and its tools leave no room."""
+        await conversation.configure(offer(request)[0] if self.offers_history else request)
+        if choice.kind == "added":
+            await conversation.add(request, read, attempt=caller.attempt)
+        elif choice.kind == "again":
+            await conversation.say_again(attempt=caller.attempt)
+        else:
+            await conversation.store(request, read, choice.alignment, attempt=caller.attempt)
 
     async def _lock(self, found: Found) -> Conversation | None:
         """Lock a conversation as it was found; None where another request was first, here or at another server."""
@@ -217,7 +224,7 @@ class Turns:
             if not await self._is_alone(conversation):
                 return None
             async with self._releasing(conversation):
-                await conversation.store(request, read, found.choice.alignment, attempt=caller.attempt)
+                await self._store(conversation, found.choice, request, read, caller)
                 await conversation.settle()  # another server finds it by what its client holds
                 self._at_hand.remember(conversation, caller)
             return conversation
@@ -297,7 +304,6 @@ class Turns:
             if self.offers_history:
                 history = begin_history(conversation, request, crosses_sessions=caller.is_known)
             request = request if history is None else history.request
-            await conversation.configure(request)
             window = await conversation.session.window(require_complete=True)
             if not choice.holds_whole or not conversation.is_shown_whole(window):
                 return await _fold(request, conversation, window, history)
