@@ -235,3 +235,17 @@ async def test_a_spoken_reply_is_known_by_its_id(gateway: Gateway, provider: Pla
     [session] = await gateway.sessions()
     said = [text for number in range(3) for text in (f"Question {number}?", f"Spoken {number}.")]
     assert await gateway.texts(session.id) == said
+
+
+async def test_a_count_in_a_named_session_has_its_past(gateway: Gateway, provider: PlayedProvider) -> None:
+    """The tokens of a request that carries only what is new are those of what would be sent, and nothing is stored."""
+    named = {"x-everfold-session": "thread-1"}
+    await gateway.ask([say("One?")], form="anthropic", headers=named)
+    body = {"model": "m", "messages": [say("Two?")]}
+    await gateway.client.post("/v1/messages/count_tokens", json=body, headers=named)
+    counted = provider.sent[-1]
+    assert [one["role"] for one in counted.body["messages"]] == ["user", "assistant", "user"]
+    assert "Reply 1." in counted.text
+    await gateway.ask([say("Two?")], form="anthropic", headers=named)
+    [session] = await gateway.sessions()
+    assert await gateway.texts(session.id) == ["One?", "Reply 1.", "Two?", "Reply 3."]

@@ -325,11 +325,11 @@ class Turns:
         read = self._finder.read(request, caller)
         found = await self._finder.find(read, caller, make_seed(caller))
         conversation = found.conversation
-        if conversation is None or found.choice.kind not in ("continue", "retry"):
+        if conversation is None or found.choice.kind not in ("continue", "retry", "added", "again"):
             return passed
         session = await self.engine.session(id=conversation.session.id)  # the other one may be in use
         window = await session.window(preview=True)
-        if conversation.is_shown_whole(window):
+        if found.choice.holds_whole and conversation.is_shown_whole(window):
             return passed
         rendered = window.render(request.form)
         rendered["messages"] = [
