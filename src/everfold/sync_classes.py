@@ -1781,6 +1781,15 @@ class SyncConversations(Blocking[Conversations]):
         """
         return self._call(self._wrapped.find, user_id, agent_id, seed, given)
 
+    def find_with_erased(
+        self, user_id: UserId, agent_id: AgentId, key_prefix: str, given: Sequence[GivenMessage]
+    ) -> list[KnownList]:
+        """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
+
+        A reply that both have tells that they are of one conversation. Where nothing was erased, nothing is looked for.
+        """
+        return self._call(self._wrapped.find_with_erased, user_id, agent_id, key_prefix, given)
+
     def read(self, session_id: SessionId) -> KnownList:
         """What the client of a session holds.
 

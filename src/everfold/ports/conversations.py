@@ -21,6 +21,13 @@ class ConversationStore(Protocol):
         """The same by the tails of lists."""
         ...
 
+    async def find_with_erased(self, user_id: UserId, agent_id: AgentId, key_prefix: str) -> list[SessionId]:
+        """The sessions of a user and an agent whose list has an erased message, by what their session keys begin with.
+
+        At most 16 are given, the newest first. O(all lists of these sessions).
+        """
+        ...
+
     async def read_client_list(self, session_id: SessionId) -> ClientList:
         """What the client of a session holds; empty for one without a client.
 

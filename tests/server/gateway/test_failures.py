@@ -288,6 +288,33 @@ async def test_an_erased_message_does_not_come_back(gateway: Gateway, provider: 
     assert places == []
 
 
+@pytest.mark.parametrize(("turns_count", "erased"), [(1, [1]), (2, [1, 3]), (4, [1, 7])])
+async def test_an_erased_message_does_not_come_back_after_a_restart(
+    tmp_path: Path, provider: PlayedProvider, turns_count: int, erased: list[int]
+) -> None:
+    """Where no hash of a list's beginning or end is left, its client goes on by a reply, and another client does not."""
+    messages: list[Body] = []
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        for number in range(1, turns_count + 1):
+            messages.append(say(f"The code {number} is zanzibar."))
+            messages.append(answered(text_of(await gateway.ask(messages))))
+        [session] = await gateway.sessions()
+        for seq in erased:
+            await (await gateway.engine.session(id=session.id)).erase(seq)
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        for question in ("On?", "And?"):
+            messages.append(say(question))
+            on = await gateway.ask(messages)
+            assert on.headers["x-everfold-session"] == session.id
+            assert not any(f"code {seq // 2 + 1} is" in provider.sent[-1].text for seq in erased)
+            messages.append(answered(text_of(on)))
+        words = [f"The code {seq // 2 + 1} is zanzibar." for seq in erased]
+        assert await gateway.engine.admin.verify_erased(user=session.user_id, words=words) == []
+        assert (await gateway.texts(session.id))[-4:-2] == ["On?", messages[-3]["content"]]
+        other = await gateway.ask(messages, headers={"session-id": "another"})
+        assert other.headers["x-everfold-session"] != session.id
+
+
 async def test_an_erase_during_a_turn_leaves_no_hash(gateway: Gateway, provider: PlayedProvider) -> None:
     """A message that is erased while the model answers it is kept as no hash, and its client goes on in the same session."""
     messages = [say("Hello.")]

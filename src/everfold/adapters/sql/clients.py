@@ -27,6 +27,16 @@ def find_by_tail(database: Database, user_id: UserId, agent_id: AgentId, tails: 
     return _find(database, "find_client_tail", "tail", user_id, agent_id, tails)
 
 
+def find_with_erased(database: Database, user_id: UserId, agent_id: AgentId, key_prefix: str) -> list[SessionId]:
+    """See `ConversationStore.find_with_erased`."""
+    user_key, agent_key = find_user_key(database, user_id), find_agent_key(database, agent_id)
+    if user_key is None or agent_key is None:
+        return []
+    prefix: dict[str, SqlValue] = {"key_prefix": key_prefix, "prefix_chars": len(key_prefix)}
+    rows = database.rows("find_client_erased", user_key=user_key, agent_key=agent_key, limit_count=MOST_FOUND, **prefix)
+    return [SessionId(cast("str", id_)) for (id_,) in rows]
+
+
 def _find(
     database: Database, query: str, name: str, user_id: UserId, agent_id: AgentId, hashes: Sequence[bytes]
 ) -> list[SessionId]:

@@ -118,6 +118,7 @@ class SqlLog(Connections):
 
     find_by_chain = reads(clients.find_by_chain)
     find_by_tail = reads(clients.find_by_tail)
+    find_with_erased = reads(clients.find_with_erased)
     read_client_list = reads_placed(clients.read_client_list)
     write_client_list = writes_placed(clients.write_client_list)
 

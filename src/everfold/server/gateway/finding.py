@@ -93,6 +93,8 @@ class Finder:
         user_id = await self.find_user(caller)
         lists = self.engine.admin.conversations
         known = [] if user_id is None else await lists.find(user_id, AgentId(caller.agent), seed, read.given)
+        if user_id is not None and not known:
+            known = await lists.find_with_erased(user_id, AgentId(caller.agent), name_sessions(seed), read.given)
         conversations = [await self._open_known(one, seed) for one in known]
         client_lists = [conversation.client_list for conversation in conversations]
         choice = choose(read.given, [client_list.messages for client_list in client_lists])
@@ -165,3 +167,8 @@ class Finder:
 def make_seed(caller: Caller) -> bytes:
     """What the chains of a client's list begin with: lists of other keys and sessions have no chain in common with it."""
     return caller.narrowing if caller.session_key is None else hash_text(f"session: {caller.session_key}")
+
+
+def name_sessions(seed: bytes) -> str:
+    """What the keys of sessions begin with that the gateway names: with the ids that their client sends, where no hash is left."""
+    return f"gateway_{seed.hex()}_"

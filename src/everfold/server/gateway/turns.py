@@ -41,7 +41,7 @@ from everfold.server.gateway.at_hand import AtHand
 from everfold.server.gateway.callers import Caller
 from everfold.server.gateway.claims import Claims
 from everfold.server.gateway.conversation import Conversation, measure_hidden
-from everfold.server.gateway.finding import Finder, Found, make_seed
+from everfold.server.gateway.finding import Finder, Found, make_seed, name_sessions
 from everfold.server.gateway.history import History, begin_history
 from everfold.server.gateway.replay import Replay, replay
 from everfold.server.gateway.turn import Compacting, Turn
@@ -235,7 +235,7 @@ class Turns:
             session = await self.engine.session(id=found.conversation.session.id)  # the other one may be in use
             held, count = found.client_list.messages, found.choice.alignment.branch_at
             return await found.conversation.branch(session, held, count, goes_on=caller.session_key is not None)
-        key = caller.session_key or self.ids.new_id("gateway_")
+        key = caller.session_key or self.ids.new_id(name_sessions(seed))
         session = await self.engine.session(user=caller.user, agent=caller.agent, session_key=key, create=False)
         return self._finder.open_new(session, seed)
 

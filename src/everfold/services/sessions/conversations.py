@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from everfold.core.conversations.alignment import align
 from everfold.core.conversations.hashes import (
     GivenMessage,
     chain_given,
@@ -48,6 +49,19 @@ class Conversations:
         tails = hash_tails(seed, [message.content for message in given])
         more = await self.store.find_by_tail(user_id, agent_id, tails) if tails else []
         return [*lists, *[await self.read(session_id) for session_id in more if session_id not in found]]
+
+    async def find_with_erased(
+        self, user_id: UserId, agent_id: AgentId, key_prefix: str, given: Sequence[GivenMessage]
+    ) -> list[KnownList]:
+        """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
+
+        A reply that both have tells that they are of one conversation. Where nothing was erased, nothing is looked for.
+        """
+        if not await self.read_epoch(user_id):
+            return []
+        found = await self.store.find_with_erased(user_id, agent_id, key_prefix)
+        lists = [await self.read(session_id) for session_id in found]
+        return [one for one in lists if shares_reply(one.client_list.messages, given)]
 
     async def read(self, session_id: SessionId) -> KnownList:
         """What the client of a session holds.
@@ -105,6 +119,14 @@ def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> 
     """Whether the last message of a known list stands in a request's list at its own place."""
     must = [message for message in known if not message.is_optional]
     return bool(must) and len(must) <= len(given) and must[-1].content == given[len(must) - 1].content
+
+
+def shares_reply(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:
+    """Whether a reply of the assistant stands in a known list and, in the same words, at its place in a request's list."""
+    alignment = align(given, known)
+    places = () if alignment is None else alignment.places
+    pairs = [(known[place], message) for place, message in zip(places, given, strict=False) if place is not None]
+    return any(message.is_reply and message.content == held.content for held, message in pairs)
 
 
 def _count_same(before: Sequence[ClientMessage], after: Sequence[ClientMessage]) -> int:

@@ -123,6 +123,21 @@ class ClientContract:
         await erase(store, record.id, 1)
         assert (await store.read_client_list(record.id)).tail == b"t"
 
+    async def test_lists_with_an_erased_message_are_found_by_their_session_key(self, store: Store) -> None:
+        """The newest session comes first; no other owner's is found, and none whose key begins otherwise, or of which nothing was erased."""
+        gone = (replace(ROWS[0], content=None, chain=None), *ROWS[1:])
+        one = await open_session(store, replace(session_record("ses_1"), session_key="a_1"))
+        two = await open_session(store, replace(session_record("ses_2"), session_key="a_2"))
+        whole = await open_session(store, replace(session_record("ses_3"), session_key="a_3"))
+        other = await open_session(store, replace(session_record("ses_4"), session_key="b_1"))
+        bens = await open_session(store, replace(session_record("ses_5", user_id=BEN), session_key="a_1"))
+        for record in (one, two, other, bens):
+            await store.write_client_list(record.id, write(*gone))
+        await store.write_client_list(whole.id, write(*ROWS))
+        assert await store.find_with_erased(ADA, GUIDE, "a_") == [two.id, one.id]
+        assert await store.find_with_erased(ADA, CLERK, "a_") == []
+        assert await store.find_with_erased(ADA, GUIDE, "a%") == []
+
     async def test_a_list_leaves_with_its_session(self, store: Store) -> None:
         """An erased session and a wiped user have none, and nothing is found by its hashes."""
         record = await open_session(store)

@@ -14,6 +14,18 @@ WHERE client_tails.user_key = :user_key AND client_tails.tail = :tail AND sessio
 ORDER BY sessions.key DESC
 LIMIT :limit_count;
 
+-- name: find_client_erased
+SELECT sessions.id
+FROM sessions
+WHERE
+    sessions.user_key = :user_key AND sessions.agent_key = :agent_key AND substr(sessions.thread, 1, CAST(:prefix_chars AS INTEGER)) = :key_prefix
+    AND EXISTS (
+        SELECT 1 FROM client_messages
+        WHERE client_messages.user_key = :user_key AND client_messages.session_key = sessions.key AND client_messages.content IS NULL
+    )
+ORDER BY sessions.key DESC
+LIMIT :limit_count;
+
 -- name: count_client_messages
 SELECT count(*) FROM client_messages WHERE user_key = :user_key AND session_key = :session_key;
 
