@@ -315,6 +315,20 @@ async def test_an_erased_message_does_not_come_back_after_a_restart(
         assert other.headers["x-everfold-session"] != session.id
 
 
+async def test_an_erased_message_does_not_come_back_with_a_cut(gateway: Gateway, provider: PlayedProvider) -> None:
+    """A client that leaves out the middle of its list right after an erase goes on in the same session without the message."""
+    messages: list[Body] = []
+    for text in ("The code is zanzibar.", "And then?", "And now?", "More?", "Yes?"):
+        messages.append(say(text))
+        messages.append(answered(text_of(await gateway.ask(messages))))
+    [session] = await gateway.sessions()
+    await (await gateway.engine.session(id=session.id)).erase(1)
+    on = await gateway.ask([*messages[:2], *messages[-4:], say("On?")])
+    assert on.headers["x-everfold-session"] == session.id
+    assert "zanzibar" not in provider.sent[-1].text
+    assert (await gateway.texts(session.id))[-2:] == ["On?", "Reply 6."]
+
+
 async def test_an_erase_during_a_turn_leaves_no_hash(gateway: Gateway, provider: PlayedProvider) -> None:
     """A message that is erased while the model answers it is kept as no hash, and its client goes on in the same session."""
     messages = [say("Hello.")]

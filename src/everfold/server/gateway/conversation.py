@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final, cast
 
 from everfold.core.conversations.alignment import Alignment
-from everfold.core.conversations.hashes import GivenMessage, chain_known, read_given
+from everfold.core.conversations.hashes import GivenMessage, read_given
 from everfold.core.conversations.history_calls import HeldRounds, Round
 from everfold.core.conversations.requests import ClientRequest, ReadList
 from everfold.core.log.client_lists import NO_LIST, ClientList, ClientMessage
@@ -21,7 +21,14 @@ from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.errors import ConflictError, StoreUnavailableError
 from everfold.ports.leases import LeaseName
-from everfold.services.sessions.conversations import Conversations, chain_messages, find_fork, plan_keep
+from everfold.services.sessions.conversations import (
+    Conversations,
+    chain_messages,
+    extend_messages,
+    find_fork,
+    mark_attempt,
+    plan_keep,
+)
 from everfold.session import Session, Wire
 
 _PAGE: Final = 200
@@ -89,15 +96,31 @@ class Conversation:
     async def store(
         self, request: ClientRequest, read: ReadList, alignment: Alignment, *, attempt: bytes | None
     ) -> None:
-        """Store what is new of a request, and keep what its client holds now; its own summary stands behind an open step.
+        """Store what is new of a request, and keep what its client holds now.
 
         Raises:
             InvalidInputError: a message does not fit the log; nothing was stored.
         """
-        before = self.client_list.messages
         if alignment.kind == "retry":
             await self._take_back(alignment)
-        known = [None if place is None else before[place] for place in alignment.places]
+        count = len(self.client_list.messages)
+        grows = list(alignment.places[:count]) == list(range(count))
+        if not grows:
+            await self._renew()
+        known = [None if place is None else self.client_list.messages[place] for place in alignment.places]
+        seqs = await self._append_new(request, read, alignment, known)
+        given, numbers = [read.given[at] for at in alignment.new], [seqs[at] for at in alignment.new]
+        if not grows:
+            await self._keep(mark_attempt(chain_messages(self.seed, read.given, known, seqs), attempt))
+        elif attempt is None:
+            await self._hold(given, numbers)
+        else:
+            await self._grow(given, numbers, attempt=attempt)
+
+    async def _append_new(
+        self, request: ClientRequest, read: ReadList, alignment: Alignment, known: Sequence[ClientMessage | None]
+    ) -> list[int]:
+        """Append what is new of a request, its client's own summary behind an open step; gives all numbers in the log."""
         seqs = [0 if old is None else old.seq for old in known]
         new = alignment.new
         count = sum(1 for _ in takewhile(lambda at: read.given[at].answers, new))  # results close the step at the end
@@ -105,14 +128,7 @@ class Conversation:
             stored = await self._append([read.wires[at] for at in places], request.form, source=source)
             for at, seq in zip(places, stored, strict=True):
                 seqs[at] = seq
-        if list(alignment.places[: len(before)]) == list(range(len(before))):
-            given, numbers = [read.given[at] for at in new], [seqs[at] for at in new]
-            if attempt is None and not alignment.injected:
-                await self._hold(given, numbers)
-            else:
-                await self._grow(given, numbers, attempt=attempt)
-        else:
-            await self._keep(mark_attempt(chain_messages(self.seed, read.given, known, seqs), attempt))
+        return seqs
 
     async def _take_back(self, alignment: Alignment) -> None:
         """Take back a reply that broke off, where the client asks for another one and does not hold it."""
@@ -173,8 +189,7 @@ class Conversation:
             asked: The list that it was to compact, which the client is known to hold.
             output: What it made of that.
         """
-        await self.settle()
-        await self._read_again()  # an erase may have taken hashes of it
+        await self._renew()
         by_content = {one.content: held for one, held in zip(asked.given, self.client_list.messages, strict=True)}
         known = [by_content.get(message.content) for message in output.given]
         new = [at for at, old in enumerate(known) if old is None]
@@ -343,6 +358,11 @@ class Conversation:
             self.last_seq = max([message.seq for message in self.client_list.messages], default=0)
             await self.adopt()
 
+    async def _renew(self) -> None:
+        """Read what the client holds once more before it is replaced: an erase may have taken hashes of it."""
+        await self.settle()
+        await self._read_again()
+
     async def _read_again(self) -> None:
         self.client_list = self._written = (await self.lists.read(self.session.id)).client_list
 
@@ -354,36 +374,14 @@ class Conversation:
         attempt: bytes | None = None,
         is_optional: bool = False,
     ) -> Sequence[ClientMessage]:
-        """What the client holds with more messages at its end, but for those that it holds already."""
-        before = self.client_list.messages
-        held = {message.seq for message in before}
-        chain = before[-1].chain if before else self.seed
-        rows: list[ClientMessage] = []
-        for message, seq in zip(given, seqs, strict=True):
-            if seq in held:
-                continue
-            chain = chain_known(self.seed, chain, message)
-            rows.append(
-                ClientMessage(
-                    content=message.content,
-                    kind=message.kind,
-                    seq=seq,
-                    is_reply=message.is_reply,
-                    is_optional=is_optional,
-                    chain=chain,
-                )
-            )
-        return mark_attempt([*before, *rows], attempt)
+        """What the client holds with more messages at its end."""
+        rows = extend_messages(self.seed, self.client_list.messages, given, seqs, is_optional=is_optional)
+        return mark_attempt(rows, attempt)
 
     async def _keep(self, messages: Sequence[ClientMessage]) -> None:
         await self._end_writing()
         kept = await self.lists.keep(self.session.id, self._written, messages, seed=self.seed)
         self.client_list = self._written = kept
-
-
-def mark_attempt(messages: Sequence[ClientMessage], attempt: bytes | None) -> Sequence[ClientMessage]:
-    """The same messages, the last one with the idempotency key of its request."""
-    return messages if attempt is None or not messages else [*messages[:-1], replace(messages[-1], attempt=attempt)]
 
 
 def measure_hidden(messages: Sequence[Message]) -> int:

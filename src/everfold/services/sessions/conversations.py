@@ -162,6 +162,47 @@ def chain_messages(
     return messages
 
 
+def extend_messages(
+    seed: bytes,
+    held: Sequence[ClientMessage],
+    given: Sequence[GivenMessage],
+    seqs: Sequence[int],
+    *,
+    is_optional: bool = False,
+) -> list[ClientMessage]:
+    """What a client holds with more messages at its end, but for those whose numbers it holds already.
+
+    Args:
+        seed: What its chains begin with.
+        held: What it holds.
+        given: The messages.
+        seqs: Of each its number in the log.
+        is_optional: They are a reply that broke off.
+    """
+    messages = list(held)
+    known = {message.seq for message in held}
+    chain = held[-1].chain if held else seed
+    for message, seq in zip(given, seqs, strict=True):
+        if seq not in known:
+            chain = chain_known(seed, chain, message)
+            messages.append(
+                ClientMessage(
+                    content=message.content,
+                    kind=message.kind,
+                    seq=seq,
+                    is_reply=message.is_reply,
+                    is_optional=is_optional,
+                    chain=chain,
+                )
+            )
+    return messages
+
+
+def mark_attempt(messages: Sequence[ClientMessage], attempt: bytes | None) -> Sequence[ClientMessage]:
+    """The same messages, the last one with the idempotency key of its request."""
+    return messages if attempt is None or not messages else [*messages[:-1], replace(messages[-1], attempt=attempt)]
+
+
 def find_fork(messages: Sequence[ClientMessage], count: int) -> int:
     """The number in the log up to which a branch shares it: before every message that is not shared.
 
