@@ -375,6 +375,15 @@ async def test_an_erased_session_begins_anew(
     assert [one for one in caplog.records if one.name == "everfold.gateway"] == []
 
 
+async def test_several_replies_in_a_named_session(gateway: Gateway, provider: PlayedProvider) -> None:
+    """Of several replies none can be stored for a client that does not bring one back: they are refused before they are asked for."""
+    refused = await gateway.ask([say("One?")], headers=NAMED, n=2)
+    assert (refused.status_code, provider.sent) == (400, [])
+    assert "n must be 1" in refused.json()["error"]["message"]
+    assert await gateway.sessions() == []
+    assert (await gateway.ask([say("One?")], n=2)).is_success
+
+
 NO_ROLE: Body = {"content": "One?"}
 NO_ID: list[Body] = [
     say("One?"),

@@ -34,7 +34,7 @@ from everfold.core.primitives.json_values import JsonValue
 from everfold.core.windows.entries import MessageEntry
 from everfold.core.windows.window import Window
 from everfold.engine import Everfold
-from everfold.errors import EverfoldError, NotFoundError
+from everfold.errors import EverfoldError, InvalidInputError, NotFoundError
 from everfold.ports.leases import LeaseName
 from everfold.ports.system import Ids
 from everfold.server.gateway.at_hand import AtHand
@@ -80,8 +80,13 @@ class Turns:
 
         Raises:
             ConflictError: it is sent again in the session that it names, and cannot be given its reply.
+            InvalidInputError: it names its session, and asks for several replies.
             EverfoldError: it cannot be stored or folded; nothing is locked.
         """
+        if caller.session_key is not None and request.choices_count > 1:
+            raise InvalidInputError(
+                f"n must be 1 in a session that the request names, got {request.choices_count}: one reply is stored"
+            )
         if request.held_by:
             return Turn(request=request, body=own, context="passed", reason=request.held_by)
         read = self._finder.read(request, caller)
