@@ -214,6 +214,27 @@ async def test_an_edit_behind_a_clients_own_summary(gateway: Gateway, kept: int,
     assert [one.source for one in await gateway.log(branch.id)].count("injection") == 1
 
 
+async def test_an_edit_behind_a_summary_that_was_erased(gateway: Gateway, provider: PlayedProvider) -> None:
+    """The branch holds nothing of the summary, not even a hash, and its client goes on in it."""
+    messages = await talk(gateway, 4)
+    secret = "Summary: the code is zanzibar."
+    mine = [say(secret), *messages[-4:], say("On?")]
+    mine.append(answered(text_of(await gateway.ask(mine))))
+    [session] = await gateway.sessions()
+    await (await gateway.engine.session(id=session.id)).erase(9)
+    edited = [*mine[:3], say("Edited?")]
+    for question in ("And?", "More?"):
+        edited += [answered(text_of(await gateway.ask(edited))), say(question)]
+        assert "zanzibar" not in provider.sent[-1].text
+    first, branch = await gateway.sessions()
+    assert (await gateway.texts(branch.id))[6:] == ["Edited?", "Reply 6.", "And?", "Reply 7."]
+    await gateway.app.drain()
+    assert await gateway.engine.admin.verify_erased(user=first.user_id, words=["zanzibar", secret]) == []
+    held = (await gateway.engine.admin.conversations.read(branch.id)).client_list.messages
+    assert [one.content is None for one in held] == [True, *[False] * (len(held) - 1)]
+    assert all(one.chain is None for one in held)
+
+
 NAMED = {"x-everfold-session": "thread-1"}
 
 

@@ -259,6 +259,8 @@ class Conversation:
         forked = await (session.rewind if goes_on else session.branch)(fork_seq)
         made = Conversation(session=forked, seed=self.seed, lists=self.lists, last_seq=fork_seq, beside=self.beside)
         rows = [await made._share(message, session, fork_seq) for message in messages[:count]]
+        if any(row.content != held.content for row, held in zip(rows, messages, strict=False)):
+            rows = [replace(row, chain=None) for row in rows]  # they are made with what was erased
         await made._keep(rows)
         return made
 
