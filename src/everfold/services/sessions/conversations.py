@@ -55,9 +55,10 @@ class Conversations:
     ) -> list[KnownList]:
         """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
 
-        A reply that both have tells that they are of one conversation. Where nothing was erased, nothing is looked for.
+        A reply that both have tells that they are of one conversation. Where a request has none, or nothing was erased, no
+        list is looked for.
         """
-        if not await self.read_epoch(user_id):
+        if not any(message.is_reply for message in given) or not await self.read_epoch(user_id):
             return []
         found = await self.store.find_with_erased(user_id, agent_id, key_prefix)
         lists = [await self.read(session_id) for session_id in found]
