@@ -111,7 +111,12 @@ class Inspection(Inspector):
         return LogStrips(last_seq=self._live.state.last_seq, strips=(strip,))
 
     async def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
-        """The compactions of this session, oldest first."""
+        """The compactions of this session, oldest first.
+
+        Args:
+            after_ordinal: The ordinal of the last compaction of the page before.
+            limit: How many; more where the last ones have one ordinal, as cancelled ones have with the one after them.
+        """
         return await self._store.list_compactions(
             self._live.record.id, after_ordinal=after_ordinal, limit_count=require_page_size(limit)
         )

@@ -800,7 +800,12 @@ class SyncInspection(Blocking[Inspection]):
         return self._call(self._wrapped.preview_strips, limit=limit)
 
     def compactions(self, *, after_ordinal: int = 0, limit: int = 100) -> list[Compaction]:
-        """The compactions of this session, oldest first."""
+        """The compactions of this session, oldest first.
+
+        Args:
+            after_ordinal: The ordinal of the last compaction of the page before.
+            limit: How many; more where the last ones have one ordinal, as cancelled ones have with the one after them.
+        """
         return self._call(self._wrapped.compactions, after_ordinal=after_ordinal, limit=limit)
 
     def calls(self, *, compaction: str | None = None, after: str | None = None, limit: int = 100) -> list[ModelCall]:

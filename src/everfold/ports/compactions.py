@@ -98,7 +98,10 @@ class CompactionStore(Protocol):
     async def list_compactions(
         self, session_id: SessionId, *, after_ordinal: int, limit_count: int
     ) -> list[Compaction]:
-        """Compactions of the session's lineage by ordinal."""
+        """Compactions of the session's lineage by ordinal.
+
+        More than `limit_count` where the last ones have one ordinal: cancelled compactions and the one after them.
+        """
         ...
 
     async def read_layout(self, compaction_id: CompactionId) -> Layout:

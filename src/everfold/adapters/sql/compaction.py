@@ -293,6 +293,8 @@ def list_compactions(
     """See `CompactionStore.list_compactions`."""
     compactions: list[Compaction] = []
     for segment in places.place(session_id).lineage:
+        if len(compactions) >= limit_count:
+            break
         rows = database.rows(
             "list_compactions",
             session_id=segment.session_id,

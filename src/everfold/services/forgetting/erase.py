@@ -35,6 +35,7 @@ from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.forgetting.forget import plan_memory_erasure
+from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
@@ -169,15 +170,9 @@ async def _list_compactions(store: Store, records: list[SessionRecord], seq: int
     """Every committed compaction of these sessions that has decided about the message, by ordinal."""
     found: dict[str, Compaction] = {}
     for record in records:
-        after: int | None = 0
-        while after is not None:
-            compactions = await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE)
-            found |= {
-                compaction.id: compaction
-                for compaction in compactions
-                if compaction.certificate and compaction.plan.last_seq >= seq
-            }
-            after = compactions[-1].ordinal if len(compactions) == _PAGE else None
+        async for compaction in iterate_compactions(store, record.id):
+            if compaction.certificate and compaction.plan.last_seq >= seq:
+                found[compaction.id] = compaction
     return sorted(found.values(), key=lambda compaction: compaction.ordinal)
 
 

@@ -13,6 +13,7 @@ from everfold.core.primitives.ids import CompactionId, UserId
 from everfold.core.text.searching import plan_exact_query
 from everfold.ports.stores import Store
 from everfold.services.forgetting.port_memory import read_memory
+from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import load_session
 from everfold.services.sessions.shown import load_digest_texts, load_shown
 
@@ -105,16 +106,13 @@ async def _look_at_session(store: Store, record: SessionRecord, finder: _Finder)
             finder.look("message", record.id, note, seq=note.seq)
         for content in await store.read_contents(record.id, first_seq, last_seq):
             finder.look("message", record.id, content.content.decode("utf-8", "replace"), seq=content.seq)
-    after = 0
-    while compactions := await store.list_compactions(record.id, after_ordinal=after, limit_count=_PAGE):
-        for compaction in compactions:
-            finder.look("compaction", compaction.id, compaction)
-            if compaction.certificate is not None:
-                finder.look("layout", compaction.id, await store.read_layout(CompactionId(compaction.id)))
-                ids = [id_ for id_, _ in compaction.certificate.digests]
-                for digest in (await store.read_digests(ids)).values():
-                    finder.look("digest", digest.id, digest)
-        after = compactions[-1].ordinal
+    async for compaction in iterate_compactions(store, record.id):
+        finder.look("compaction", compaction.id, compaction)
+        if compaction.certificate is not None:
+            finder.look("layout", compaction.id, await store.read_layout(CompactionId(compaction.id)))
+            ids = [id_ for id_, _ in compaction.certificate.digests]
+            for digest in (await store.read_digests(ids)).values():
+                finder.look("digest", digest.id, digest)
     finder.look("snapshot", record.id, await store.read_session_memory(record.id))
     finder.look("recall", record.id, await store.read_turn_recall(record.id))
     for held in (await store.read_client_list(record.id)).messages:

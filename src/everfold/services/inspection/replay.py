@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from math import ceil
 from time import perf_counter
 
-from everfold.core.compaction.record import Compaction
 from everfold.core.log.appending import Incoming
 from everfold.core.observation.costs import InputTokens, TalkInput, Unfolded
 from everfold.core.observation.events import (
@@ -27,6 +26,7 @@ from everfold.services.check_arguments import checked
 from everfold.services.inspection.verify import Verification, verify_session
 from everfold.services.memory.recollect import Recollector
 from everfold.services.sessions.append import append_once
+from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import LiveSession
 from everfold.services.telling.tell_changes import tell_appended
 from everfold.services.turns.background import Background
@@ -34,8 +34,6 @@ from everfold.services.turns.show import report_breaks, show_window
 
 UNEXPLAINED = "unexplained"
 """The reason of a cache break that no compaction accounts for; there must never be one."""
-
-_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +303,8 @@ class Replay:
             raise ValueError("a replay has no report before its first turn")
         self._hear()
         tally, window = self._tally, self._last.window.report
-        compactions = [compaction async for compaction in self._compactions()]
+        added = iterate_compactions(self._store, self._live.record.id, after_ordinal=self._first_ordinal)
+        compactions = [compaction async for compaction in added]
         reports = [compaction.report for compaction in compactions if compaction.report is not None]
         triggers: Counter[str] = Counter(
             compaction.plan.trigger
@@ -364,15 +363,6 @@ class Replay:
             output_tokens=tally.counted["output"],
             cost_usd=sum(tally.costs_usd) if tally.costs_usd else None,
         )
-
-    async def _compactions(self) -> AsyncIterator[Compaction]:
-        after = self._first_ordinal
-        while compactions := await self._store.list_compactions(
-            self._live.record.id, after_ordinal=after, limit_count=_PAGE
-        ):
-            for compaction in compactions:
-                yield compaction
-            after = compactions[-1].ordinal
 
 
 def _list_cache_breaks(tally: _Tally) -> tuple[CacheBreak, ...]:

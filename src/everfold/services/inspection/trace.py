@@ -12,6 +12,7 @@ from everfold.core.compaction.strips import Strip, find_reach, make_strip
 from everfold.core.log.messages import Message, Note
 from everfold.core.primitives.ids import CompactionId
 from everfold.ports.stores import Store
+from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import LiveSession
 
 _PAGE = 200
@@ -80,14 +81,12 @@ async def trace_session(store: Store, live: LiveSession) -> Trace:
 async def _trace_compactions(
     store: Store, live: LiveSession, notes: list[Note], strip: Callable[..., Strip]
 ) -> AsyncIterator[TracedCompaction]:
-    layout, after = EMPTY_LAYOUT, 0
-    while compactions := await store.list_compactions(live.record.id, after_ordinal=after, limit_count=_PAGE):
-        for compaction in compactions:
-            if compaction.report is not None and compaction.certificate is not None:
-                next_layout = await store.read_layout(CompactionId(compaction.id))
-                yield _trace_compaction(compaction, layout, next_layout, notes, strip)
-                layout = next_layout
-        after = compactions[-1].ordinal
+    layout = EMPTY_LAYOUT
+    async for compaction in iterate_compactions(store, live.record.id):
+        if compaction.report is not None and compaction.certificate is not None:
+            next_layout = await store.read_layout(CompactionId(compaction.id))
+            yield _trace_compaction(compaction, layout, next_layout, notes, strip)
+            layout = next_layout
 
 
 def _trace_compaction(

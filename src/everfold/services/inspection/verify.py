@@ -18,6 +18,7 @@ from everfold.core.compaction.layout import EMPTY_LAYOUT
 from everfold.core.log.sessions import SessionRecord, find_holder
 from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.ports.stores import Store
+from everfold.services.sessions.list_compactions import iterate_compactions
 
 _PAGE = 100
 
@@ -108,15 +109,9 @@ async def _check_messages(
 
 
 async def _certificates(store: Store, session_id: SessionId, last_ordinal: int) -> AsyncIterator[Certificate]:
-    after = 0
-    while after < last_ordinal:
-        compactions = await store.list_compactions(session_id, after_ordinal=after, limit_count=_PAGE)
-        if not compactions:
-            return
-        for compaction in compactions:
-            if compaction.certificate is not None and compaction.ordinal <= last_ordinal:
-                yield compaction.certificate
-        after = compactions[-1].ordinal
+    async for compaction in iterate_compactions(store, session_id):
+        if compaction.certificate is not None and compaction.ordinal <= last_ordinal:
+            yield compaction.certificate
 
 
 async def _check_compaction(

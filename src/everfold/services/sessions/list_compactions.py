@@ -1,13 +1,28 @@
-"""List compactions: the compactions of a session a page at a time, from either end."""
+"""List compactions: the compactions of a session, all or a page at a time, from either end."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from everfold.core.compaction.record import Compaction
 from everfold.core.log.sessions import NO_END, SessionRecord
-from everfold.core.primitives.ids import CompactionId
+from everfold.core.primitives.ids import CompactionId, SessionId
 from everfold.errors import NotFoundError
 from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
+
+_PAGE = 100
+
+
+async def iterate_compactions(
+    store: Store, session_id: SessionId, *, after_ordinal: int = 0
+) -> AsyncIterator[Compaction]:
+    """The compactions of a session's lineage after an ordinal, in their order, cancelled ones included."""
+    while True:
+        compactions = await store.list_compactions(session_id, after_ordinal=after_ordinal, limit_count=_PAGE)
+        for compaction in compactions:
+            yield compaction
+        if len(compactions) < _PAGE:
+            return
+        after_ordinal = compactions[-1].ordinal
 
 
 async def find_own_compaction(store: Store, record: SessionRecord, compaction_id: str) -> Compaction:
@@ -58,7 +73,8 @@ async def list_compactions_after(
         NotFoundError: the session has no compaction `after`.
     """
     if after is None:
-        return await store.list_compactions(live.record.id, after_ordinal=0, limit_count=limit_count)
+        compactions = await store.list_compactions(live.record.id, after_ordinal=0, limit_count=limit_count)
+        return compactions[:limit_count]
     ordinal = (await find_own_compaction(store, live.record, after)).ordinal
     compactions = await _read_past(store, live, after, after_ordinal=ordinal - 1, more_count=limit_count)
     return compactions[_find_index(compactions, after) + 1 :][:limit_count]

@@ -17,6 +17,7 @@ from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.configure import require_room
+from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import LiveSession, Opening, load_session
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_session
@@ -240,15 +241,11 @@ class Opener:
 
         Its late digest and its extraction stay with the parent.
         """
-        found, ordinal, after = CompactionId(""), 0, 0
-        while True:
-            compactions = await self.store.list_compactions(live.record.id, after_ordinal=after, limit_count=_PAGE)
-            for compaction in compactions:
-                if compaction.is_committed and compaction.plan.last_seq <= seq:
-                    found, ordinal = compaction.id, compaction.ordinal
-            if len(compactions) < _PAGE:
-                return found, ordinal
-            after = compactions[-1].ordinal
+        found, ordinal = CompactionId(""), 0
+        async for compaction in iterate_compactions(self.store, live.record.id):
+            if compaction.is_committed and compaction.plan.last_seq <= seq:
+                found, ordinal = compaction.id, compaction.ordinal
+        return found, ordinal
 
     async def _state_at(
         self, live: LiveSession, seq: int, *, compaction_id: CompactionId, ordinal: int

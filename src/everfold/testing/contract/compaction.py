@@ -267,6 +267,29 @@ class CompactionContract:
         assert [(compaction.id, compaction.state) for compaction in rest] == [("evt_0", "pending")]
         assert await store.list_compactions(record.id, after_ordinal=4, limit_count=3) == []
 
+    @pytest.mark.parametrize("limit_count", [1, 2, 3, 9])
+    async def test_a_page_ends_with_an_ordinal(self, store: Store, limit_count: int) -> None:
+        """Pages of any size after the last ordinal give each compaction once, also those that were cancelled before one."""
+        record = await open_session(store)
+        await append_wires(store, record.id, *talk(4))
+        await cancel(store, await begin(store, record.id, "evt_1"))
+        await compact(store, record.id, "evt_2")
+        await append_wires(store, record.id, *talk(4, first=10))
+        for number in (3, 4, 5):
+            await cancel(store, await begin(store, record.id, f"evt_{number}"))
+        await compact(store, record.id, "evt_6")
+        branch = await branch_session(store, record, "ses_branch", state=await store.read_state(record.id))
+        await append_wires(store, branch.id, *talk(4, first=20))
+        await compact(store, branch.id, "evt_7")
+        for session_id, ids in ((record.id, "123456"), (branch.id, "1234567")):
+            found: list[Compaction] = []
+            while page := await store.list_compactions(
+                session_id, after_ordinal=found[-1].ordinal if found else 0, limit_count=limit_count
+            ):
+                found += page
+            assert [one.id for one in found] == [f"evt_{id_}" for id_ in ids]
+            assert [one.ordinal for one in found] == [1, 1, 2, 2, 2, 2, 3][: len(ids)]
+
     async def test_digests_with_their_pools_read_back_equal(self, store: Store) -> None:
         """Over many compactions every digest reads back equal: what it read, and the pool of a rollup."""
         record = await open_session(store)

@@ -73,14 +73,24 @@ JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = com
 WHERE compactions.id = :compaction_id;
 
 -- name: list_compactions
+-- A cancelled compaction has the ordinal of the one after it; no page ends between two of one ordinal.
 SELECT
     compactions.id, sessions.id, ordinal, state, plan, begun_at, ended_at, attempts, lease_until, certificate, report,
     digest, extraction, problem, revises, draft
 FROM compactions
 JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
-WHERE sessions.id = :session_id AND ordinal > :after_ordinal AND ordinal <= :last_ordinal
-ORDER BY ordinal, compactions.key
-LIMIT :limit_count;
+WHERE sessions.id = :session_id AND ordinal > :after_ordinal AND ordinal <= coalesce(
+    (
+        SELECT ordinal
+        FROM compactions
+        JOIN sessions ON sessions.user_key = compactions.user_key AND sessions.key = compactions.session_key
+        WHERE sessions.id = :session_id AND ordinal > :after_ordinal AND ordinal <= :last_ordinal
+        ORDER BY ordinal
+        LIMIT 1 OFFSET :limit_count - 1
+    ),
+    :last_ordinal
+)
+ORDER BY ordinal, compactions.key;
 
 -- name: list_waiting
 -- A digest that is ready may wait for a cache break for days, and must not stand before what nothing works at.
