@@ -3,15 +3,22 @@
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 import everfold
 from everfold import Everfold, Session
+from everfold.adapters.sqlite.connection import IN_MEMORY
+from everfold.adapters.sqlite.store import SqliteStore
+from everfold.bootstrap import make_engine
+from everfold.config import Settings
 from everfold.core.log.state import SessionState
+from everfold.core.primitives.ids import CompactionId
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
+from everfold.testing.contract.compaction import begin, finish
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
-from everfold.testing.kit.builders import assistant, calls, result, talk, user
+from everfold.testing.kit.builders import Compacting, assistant, calls, result, talk, user
 from everfold.testing.kit.fakes import CountingIds, FakeClock
 
 ON = {"memory": {"system": "structured"}}
@@ -323,6 +330,56 @@ async def test_what_others_hold_is_refused(engine: Everfold) -> None:
             await one.retract()
     await branch.append(user("Mine."))
     assert (await branch.retract()).seqs == (5,)
+
+
+class _Raced(SqliteStore):
+    """A store in which a worker commits the pending compaction before it is cancelled, or begins another one after."""
+
+    committed: Compacting | None = None
+    is_begun_again = False
+
+    async def end_compaction(self, compaction_id: CompactionId, *given: Any, **options: Any) -> None:
+        if self.committed is not None:
+            compacting, self.committed = self.committed, None
+            await finish(self, compacting)
+        await super().end_compaction(compaction_id, *given, **options)
+        if self.is_begun_again:
+            self.is_begun_again = False
+            await begin(self, (await self.get_compaction(compaction_id)).session_id, "evt_again")
+
+
+async def open_raced() -> tuple[_Raced, Session, Compacting]:
+    """A store with a session of 12 messages, and a pending compaction of its first 10."""
+    store = _Raced(IN_MEMORY)
+    session = await make_engine(store, Settings(), clock=FakeClock(), ids=CountingIds()).session(limit=LIMIT)
+    await session.append(talk(6))
+    return store, session, await begin(store, session.id, "evt_1")
+
+
+async def test_what_is_committed_while_it_is_cancelled_is_not_retracted() -> None:
+    """Messages of a compaction whose commit is before its cancellation are compacted, so a retraction is refused."""
+    store, session, store.committed = await open_raced()
+    with pytest.raises(InvalidInputError, match="compacted through message 10, so message 9 cannot be retracted"):
+        await session.retract(4)
+    assert (await session.verify()).problems == ()
+    assert (await session.retract(2)).seqs == (11, 12)
+
+
+async def test_no_compaction_that_is_begun_meanwhile_holds_what_is_retracted() -> None:
+    """A compaction that begins as soon as another one is cancelled is cancelled too where it has a retracted message."""
+    store, session, _ = await open_raced()
+    store.is_begun_again = True
+    assert (await session.retract(4)).seqs == (9, 10, 11, 12)
+    assert (await session.inspect.state()).pending_compactions == ()
+    assert [one.state for one in await session.inspect.compactions()] == ["cancelled", "cancelled"]
+
+
+async def test_a_cancellation_that_a_commit_was_before_is_refused() -> None:
+    """Where a worker commits a compaction while it is being cancelled, the caller is told that it was not cancelled."""
+    store, session, store.committed = await open_raced()
+    with pytest.raises(ConflictError, match="is done and committed"):
+        await session.inspect.cancel("evt_1")
+    assert [one.state for one in await session.inspect.compactions()] == ["done"]
 
 
 async def test_an_erased_retracted_message_is_gone(engine: Everfold) -> None:

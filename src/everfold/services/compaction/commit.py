@@ -454,19 +454,11 @@ class Committer:
         """Cancel a pending compaction and those after it, the last first. Gives those cancelled.
 
         Raises:
-            ConflictError: it is not pending: it has ended, or its layout is in force; or other writers of the session
-                were first until the deadline.
+            ConflictError: it is not pending: it has ended, or its layout is in force, also by a commit that came first;
+                or other writers of the session were first until the deadline.
         """
         live = self.live
         await live.reload(self.store)
-        if compaction_id not in live.state.pending_compactions:
-            compaction = await self.store.get_compaction(CompactionId(compaction_id))
-            raise ConflictError(
-                f"Compaction {compaction_id} of session {live.record.id} is {compaction.state}"
-                f"{' and committed' if compaction.is_committed else ''}. Only a pending compaction can be cancelled.",
-                session=live.record.id,
-                compaction=compaction_id,
-            )
         cancelled: list[CompactionId] = []
         tries = Tries(f"compaction {compaction_id}", session=live.record.id, compaction=compaction_id)
         while compaction_id in live.state.pending_compactions:
@@ -479,6 +471,14 @@ class Committer:
             if await self._try_end(last, outcome, state):
                 cancelled.append(last)
                 self._tell(CompactionCancelled(session_id=live.record.id, compaction_id=last, reason="asked"))
+        if compaction_id not in cancelled:
+            compaction = await self.store.get_compaction(CompactionId(compaction_id))
+            raise ConflictError(
+                f"Compaction {compaction_id} of session {live.record.id} is {compaction.state}"
+                f"{' and committed' if compaction.is_committed else ''}. Only a pending compaction can be cancelled.",
+                session=live.record.id,
+                compaction=compaction_id,
+            )
         return cancelled
 
     async def close_breaker(self) -> None:

@@ -75,7 +75,8 @@ async def retract_messages(
         seqs = await _find_newest(store, live, count)
         await _require_free(store, live, seqs[0])
         try:
-            await _cancel_begun(store, live, seqs[0], cancel)
+            if await _cancel_begun(store, live, seqs[0], cancel):
+                return None  # since then, another one may have begun or been committed
             retraction = await _plan(store, live, seqs, policy, now=clock.now(), actor=actor)
             await store.retract_messages(retraction)
         except ConflictError:
@@ -141,13 +142,17 @@ async def _require_free(store: Store, live: LiveSession, first_seq: int) -> None
 
 async def _cancel_begun(
     store: Store, live: LiveSession, first_seq: int, cancel: Callable[[str], Awaitable[object]]
-) -> None:
-    """Give up the pending compactions whose ranges hold one of the messages."""
+) -> bool:
+    """Give up the pending compactions whose ranges hold one of the messages; whether there were any.
+
+    Raises:
+        ConflictError: one of them was committed first.
+    """
     for compaction in await live.load_held(store):
         if compaction.plan.last_seq >= first_seq:
             await cancel(compaction.id)
-            await live.reload(store)
-            return
+            return True
+    return False
 
 
 async def _plan(
