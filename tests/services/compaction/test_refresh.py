@@ -417,6 +417,38 @@ async def test_a_branch_shows_what_was_shown_there(url: str) -> None:
         assert (await branch.verify()).is_sound
 
 
+@pytest.mark.moves_prefix
+@pytest.mark.parametrize("way", ["branch", "rewind", "retract"])
+async def test_a_log_that_goes_back_behind_a_compaction_shows_the_refresh_before(url: str, way: str) -> None:
+    """The newest refresh that a compaction has passed is shown where the log goes back to before one that replaced it."""
+    async with everfold.open(url, settings={"compaction": {"synchronous": True}}) as engine:
+        session = await engine.session(limit=4000)
+        for name in ("One", "Two"):
+            await session.append(talk(2))
+            await session.append(user(f"News {name}."), source="refresh")
+        await session.append(talk(6, first=10))
+        before = await session.window()
+        await session.append(user("News Three."), source="refresh")
+        await session.append(talk(1, first=30))
+        (done,) = await session.compact(keep_recent=9)
+        assert 10 < done.report.last_seq < 23
+        window = await session.window()
+        assert find_refreshes(window) == [(23, "tail")]
+        measured = sum(tokens for name, tokens in window.report.by_slice.items() if name != "fixed")
+        assert done.report.tokens_after == measured
+        if way == "retract":
+            await session.retract(3)
+        else:
+            session = await (session.rewind if way == "rewind" else session.branch)(22)
+        assert find_refreshes(before) == [(10, "tail")]
+        window = await session.window()
+        assert find_refreshes(window) == [(10, "refresh")]
+        assert (await session.verify()).problems == ()
+        await session.append(talk(6, first=40))
+        await session.compact(keep_recent=1)
+        assert find_refreshes(await session.window()) == [(10, "refresh")]
+
+
 async def test_a_rotated_session_goes_on_with_the_newest(file_url: str) -> None:
     """A session that follows one that has compacted shows the same refresh, and asks from where it was answered."""
     source = FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")

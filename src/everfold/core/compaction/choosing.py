@@ -30,7 +30,7 @@ from everfold.core.compaction.planning import (
     find_trigger,
     measure_floor,
     measure_frame,
-    measure_replaced,
+    measure_let_go,
     measure_trigger,
     measure_window,
     name_gone,
@@ -186,14 +186,14 @@ class _Walk:
         self.before = before
         self.replaced = {one.seq for one in state.refreshes[:-1]}
         self.digests_now = sum([shown.digest_tokens for shown in layout.ranges])
-        shown = [held for held in layout.held if held.hold != "refresh" or held.seq == state.refresh_seq]
-        self.tail = tokens - layout.body_tokens + sum([held.tokens for held in layout.held if held not in shown])
+        unshown = [held.tokens for held in layout.held_refreshes if held.seq != state.refresh_seq]
+        self.tail = tokens - layout.body_tokens + sum(unshown)
         self.offered: list[HeldMessage] = []
         self.passed_tokens = self.turns = self.head = self.recent = self.pinned = self.kept = self.too_few_tokens = 0
         quoted = (*layout.standing, *layout.standing_pool)
         self.quoted = measure_quotes(quoted, [line for line in quoted if not line.standing])
         self.quotable = NO_QUOTES
-        for held in shown:
+        for held in layout.held:
             self._offer(settle_running(held, state))
         self.stops = [self._stop()]
 
@@ -203,6 +203,8 @@ class _Walk:
         match held.hold:
             case "head":
                 self.head += held.tokens
+            case "refresh" if held.seq != self.state.refresh_seq:
+                pass  # it is not shown
             case "running" | "refresh":
                 self.recent += held.tokens
             case "pin" | "system":
@@ -429,7 +431,7 @@ class _Walk:
             tokens_before=self.tokens,
             sum_tokens=passed[-1].sum_tokens if passed else self.layout.sum_tokens,
             turns_count=self.layout.turns_count + stop.turns,
-            replaced_tokens=measure_replaced(self.state, self.layout, through=last_seq),
+            replaced_tokens=measure_let_go(self.state, self.layout, best.held, through=last_seq),
             focus=demand.focus if demand else None,
         )
 

@@ -96,7 +96,7 @@ def _find_hold(note: Note, state: SessionState, budget: UsableBudget, *, is_answ
         return "head"
     if note.seq == state.turn_seq:
         return "running"
-    if note.seq == state.refresh_seq:
+    if note.kind == "notice" and any(note.seq == known.seq for known in state.refreshes):
         return "refresh"
     if note.kind == "system":
         return "system"
@@ -151,8 +151,8 @@ def choose_held(
 
     When a share is over it is filled anew, newest first, up to `LEAVE_RATIO` of it, so that a message does not leave at
     every compaction; the newest that fits stays even so. Of the kept share the oldest leave in a batch; a pinned message
-    that does not fit is passed over, and system messages take what the pins leave. Head, running message and newest
-    refresh always stay. By sequence number. O(n log n).
+    that does not fit is passed over, and system messages take what the pins leave. Head, running message and the newest
+    of the refreshes always stay. By sequence number. O(n log n).
     """
     stays = _newest_within([held for held in offered if held.hold == "pin"], pinned_tokens)
     pinned = {held.seq for held in stays}
@@ -164,7 +164,8 @@ def choose_held(
     left = pinned_tokens - sum([held.tokens for held in stays])
     stays += _newest_within([held for held in offered if held.hold == "system"], left)
     stays += _newest_within(plain, kept_tokens, in_batch=True)
-    stays += [held for held in offered if held.hold in APART]
+    stays += [held for held in offered if held.hold in {"head", "running"}]
+    stays += [held for held in offered if held.hold == "refresh"][-1:]
     return tuple(sorted(stays, key=_by_seq))
 
 

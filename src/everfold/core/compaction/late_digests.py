@@ -24,9 +24,7 @@ def find_shown(layout: Layout, first_seq: int, last_seq: int) -> ShownRange | No
     return None
 
 
-def plan_late_digest(
-    revised: CompactionPlan, layout: Layout, *, tokens_before: int, replaced_tokens: int
-) -> CompactionPlan:
+def plan_late_digest(revised: CompactionPlan, layout: Layout, *, tokens_before: int) -> CompactionPlan:
     """The plan of a revision: it moves nothing."""
     return replace(
         revised,
@@ -40,7 +38,7 @@ def plan_late_digest(
         tokens_before=tokens_before,
         sum_tokens=layout.sum_tokens,
         turns_count=layout.turns_count,
-        replaced_tokens=replaced_tokens,
+        replaced_tokens=0,
     )
 
 

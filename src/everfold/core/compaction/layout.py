@@ -19,8 +19,8 @@ Hold = Literal["head", "slice", "pin", "system", "running", "refresh"]
 """Why a message at or below the watermark is still shown.
 
 head: the first user message within the cap. slice: the kept slice holds it. pin: `[[keep]]`. system: a system message
-in the middle of the log. running: the user message of the running turn. refresh: the newest context refresh; one that a
-newer one has replaced since is held and not shown, until the next compaction lets it go.
+in the middle of the log. running: the user message of the running turn. refresh: the newest context refresh up to the
+watermark; where a newer one has replaced it, it is held and not shown, for a log that goes back to before that one.
 """
 
 APART: Final[frozenset[Hold]] = frozenset(("head", "running", "refresh"))

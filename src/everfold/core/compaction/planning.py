@@ -55,7 +55,8 @@ class CompactionPlan:
         join_through: The last message of the ranges that join the rollup; 0 when none does.
         standing_cap_tokens: For strong standing instructions, with their frame; weaker ones have a cap of their own.
         tokens_before: The window less its fixed part, before.
-        replaced_tokens: What the layout and the range count for refreshes that the window does not show any more.
+        replaced_tokens: What the layout and the range count for refreshes that the window does not show, less what the
+            layout afterwards counts for them.
     """
 
     trigger: Trigger
@@ -117,6 +118,15 @@ def measure_replaced(state: SessionState, layout: Layout, *, through: int | None
     shown_seq = state.refresh_seq
     held = sum([it.tokens for it in layout.held_refreshes if it.seq != shown_seq])
     return held + state.measure_replaced(layout.watermark, state.last_seq if through is None else through)
+
+
+def measure_let_go(state: SessionState, layout: Layout, held: Sequence[HeldMessage], *, through: int) -> int:
+    """Tokens that a layout, and the range of a compaction behind it, count for refreshes that are not shown.
+
+    Less what the compaction's own layout, which holds the given messages, counts for them again.
+    """
+    kept = sum([it.tokens for it in held if it.hold == "refresh" and it.seq != state.refresh_seq])
+    return measure_replaced(state, layout, through=through) - kept
 
 
 def list_noted(awaited: Sequence[Awaited], layout: Layout) -> list[Awaited]:

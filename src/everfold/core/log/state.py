@@ -112,8 +112,8 @@ class SessionState:
         awaited: Ranges that stand under a continuity note.
         gap_seq: The turn whose gap was dealt with last.
         cadence_turns: How many exchanges had finished when the cadence ran last.
-        refreshes: Context refreshes that compaction has not passed, oldest first. Only the last is shown: it has replaced
-            the others, and stays in the list when compaction passes it.
+        refreshes: The last context refresh that compaction has passed and those after it, oldest first. Only the last is
+            shown: it has replaced the others.
         answered: Up to when each context source has answered, or from when on it is to be asked first.
         succeeded_at: When a compaction was committed last.
         stuck_count: Compactions in a row that did not get below the trigger.
@@ -168,7 +168,7 @@ class SessionState:
 
     @property
     def replaced_seq(self) -> int:
-        """The last refresh that a newer one has replaced, of those that compaction has not passed; 0 for none."""
+        """The last refresh that a newer one has replaced; 0 where none is known."""
         return self.refreshes[-2].seq if len(self.refreshes) > 1 else 0
 
     def measure_replaced(self, after_seq: int, through_seq: int) -> int:
@@ -178,9 +178,9 @@ class SessionState:
         return self.refreshes[end].before_tokens - self.refreshes[first].before_tokens if first < end else 0
 
     def without_replaced(self, watermark: int) -> "SessionState":
-        """The state that no longer knows of replaced refreshes that compaction has passed; its revision stays."""
-        left = tuple(one for one in self.refreshes[:-1] if one.seq > watermark)
-        return replace(self, refreshes=(*left, *self.refreshes[-1:])) if len(self.refreshes) > 1 else self
+        """The state that knows only the last of the refreshes that compaction has passed; its revision stays."""
+        passed_count = bisect_right(self.refreshes, watermark, key=_SEQ)
+        return replace(self, refreshes=self.refreshes[passed_count - 1 :]) if passed_count > 1 else self
 
     @property
     def has_work(self) -> bool:

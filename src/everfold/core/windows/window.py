@@ -236,7 +236,7 @@ def _stretch(messages: Mapping[int, Message], first_seq: int, last_seq: int) -> 
 def shown_seqs(state: SessionState, layout: Layout) -> list[int]:
     """The sequence numbers of the messages that the window shows, rising."""
     first_tail = max(layout.watermark, state.fixed_seq) + 1
-    held = [held.seq for held in layout.held]
+    held = [held.seq for held in list_held(layout, state.refresh_seq)]
     return [*range(1, state.fixed_seq + 1), *held, *range(first_tail, state.safe_seq + 1)]
 
 

@@ -12,7 +12,7 @@ from everfold.core.compaction.late_digests import find_shown, fold_late_digest, 
 from everfold.core.compaction.planning import (
     BREAKER_COUNT,
     CompactionPlan,
-    measure_replaced,
+    measure_let_go,
     measure_trigger,
     measure_window,
 )
@@ -160,7 +160,9 @@ class Committer:
                 compaction.plan,
                 live.layout,
                 tokens_before=measure_window(live.state, live.layout),
-                replaced_tokens=measure_replaced(live.state, live.layout, through=compaction.plan.last_seq),
+                replaced_tokens=measure_let_go(
+                    live.state, live.layout, done.layout.held, through=compaction.plan.last_seq
+                ),
                 calibration=live.state.calibration,
             )
             state = self._state_after(done, compaction, draft)
@@ -329,7 +331,6 @@ class Committer:
                 compaction.plan,
                 live.layout,
                 tokens_before=measure_window(live.state, live.layout),
-                replaced_tokens=measure_replaced(live.state, live.layout, through=live.layout.watermark),
             )
             revision = self._revision(compaction, plan)
             done = fold_late_digest(plan, live.layout, draft, before, compaction.certificate, compaction_id=revision.id)

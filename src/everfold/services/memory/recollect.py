@@ -37,6 +37,7 @@ from everfold.core.recall.snapshots import (
 )
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens
 from everfold.core.windows.parts import show_text
+from everfold.core.windows.reports import list_held
 from everfold.core.windows.suffixes import measure_suffix, measure_suffix_space, measure_turn_space
 from everfold.core.windows.window import quote_asked, shown_seqs
 from everfold.errors import ConflictError, NotFoundError
@@ -301,10 +302,11 @@ async def list_shown(store: Store, live: LiveSession, remembered: Sequence[str] 
     digests = await live.load_digests(store, [shown.digest_id for shown in layout.ranges if shown.digest_id])
     said = [show_text(messages[seq]) for seq in shown_seqs(state, layout) if not messages[seq].is_erased]
     asked = (quote_asked(one, messages) for one in layout.asked)
+    held = [held.seq for held in list_held(layout, state.refresh_seq)]
     own = [*(digest.text for digest in digests.values()), layout.standing_text, *asked, *remembered]
     return Shown(
         session=live.record,
-        seqs=frozenset((*range(1, state.fixed_seq + 1), *layout.held_seqs, state.turn_seq)),
+        seqs=frozenset((*range(1, state.fixed_seq + 1), *held, state.turn_seq)),
         last_seq=layout.watermark,
         texts=("\n".join(map(squeeze_text, filter(None, own))), "\n".join(map(squeeze_text, said))),
     )

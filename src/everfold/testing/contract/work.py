@@ -91,7 +91,7 @@ async def open_and_begin(store: Store, *, extraction: str = "off") -> tuple[Sess
 def revise(begun: Compacting, state: SessionState, revision_id: str = "evt_9") -> tuple[Compaction, Fold]:
     """What a revision of a compaction that was committed early stores."""
     layout = begun.fold.layout
-    plan = plan_late_digest(begun.compaction.plan, layout, tokens_before=900, replaced_tokens=0)
+    plan = plan_late_digest(begun.compaction.plan, layout, tokens_before=900)
     before = begun.fold.digests[0]
     done = fold_late_digest(plan, layout, draft_of(), before, begun.fold.certificate, compaction_id=revision_id)
     revision = Compaction(

@@ -129,13 +129,13 @@ FIRST_CERTIFICATE = certify("evt_2", 5, 8, "evt_2.digest")
 
 def revise() -> Fold:
     """The revision of the first fine range."""
-    plan = plan_late_digest(PLAN, LAYOUT, tokens_before=1500, replaced_tokens=0)
+    plan = plan_late_digest(PLAN, LAYOUT, tokens_before=1500)
     return fold_late_digest(plan, LAYOUT, DRAFT, BEFORE, FIRST_CERTIFICATE, compaction_id="evt_4")
 
 
 def test_a_revision_moves_nothing() -> None:
     """Its plan has an empty range behind the watermark, and leaves what is held, and the sums, as they stand."""
-    plan = plan_late_digest(PLAN, LAYOUT, tokens_before=1500, replaced_tokens=0)
+    plan = plan_late_digest(PLAN, LAYOUT, tokens_before=1500)
     assert (plan.trigger, plan.first_seq, plan.last_seq, plan.groups) == ("late_digest", 13, 12, ())
     assert (plan.held, plan.leaving, plan.join_through) == (LAYOUT.held, (), 0)
     assert (plan.sum_tokens, plan.turns_count, plan.tokens_before) == (900, 4, 1500)
