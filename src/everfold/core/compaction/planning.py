@@ -34,7 +34,7 @@ BREAKER_COUNT = 2
 class Demand:
     """A compaction that was asked for, by a person or by an occasion.
 
-    Leaves the newest messages and prefers lines about the focus.
+    Leaves the newest messages and prefers lines about the focus. A plan folds none of the last `keep_recent` numbers.
     """
 
     keep_recent: int

@@ -9,7 +9,7 @@ Source: DESIGN sections 3.2 and 3.5.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from everfold.core.compaction.choosing import plan_compaction_stepwise
@@ -36,6 +36,7 @@ from everfold.errors import BudgetUnsatisfiableError, ConflictError
 from everfold.ports.stores import Store
 from everfold.services.compaction.commit import Committer
 from everfold.services.sessions.live import LiveSession
+from everfold.services.sessions.read import find_newest
 from everfold.services.telling.pausing import finish_pausing
 
 
@@ -190,11 +191,18 @@ class Compactor:
             return None, ()
         with self.committer.stream.tracer.span(COMPACTION_PLAN) as span:
             before, notes = await self._read_next(layout)
+            if demand is not None:
+                demand = replace(demand, keep_recent=await self._reach_back(demand.keep_recent))
             await finish_pausing(read_ahead([line for note in notes for line in note.lines]))
             steps = plan_compaction_stepwise(live.state, layout, notes, policy, budget, demand=demand, before=before)
             plan = await finish_pausing(steps)
             span.set_attributes(describe_plan(live.record.id, plan))
         return plan, notes
+
+    async def _reach_back(self, keep_recent: int) -> int:
+        """How far the newest messages reach back that are to stay; what was erased or retracted is none of them."""
+        newest = await find_newest(self.store, self.live, keep_recent, counts=lambda note: not note.is_erased)
+        return self.live.state.last_seq - newest[0] + 1 if len(newest) == keep_recent else self.live.state.last_seq
 
     async def _read_next(self, layout: Layout) -> tuple[Note | None, Sequence[Note]]:
         """The note of the message at the watermark, and those of the next compaction's messages, at most."""

@@ -22,6 +22,7 @@ from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.memory.look_up import list_block_items, list_superseded
 from everfold.services.sessions.live import LiveSession
+from everfold.services.sessions.read import find_newest
 from everfold.services.telling.queueing import write_in_turn
 from everfold.services.telling.stream import Stream
 from everfold.services.telling.tell_changes import tell_memory, tell_session
@@ -30,7 +31,6 @@ MOST_RETRACTED = 1000
 """More messages are left by a rewind."""
 _REACH = 40
 """How many messages before the retracted ones are read, at first, to find the end of the unit before."""
-_PAGE = 200
 _SAYING: Final = frozenset(("active", "quarantined", "superseded"))
 """The statuses of items that hold, or would again."""
 
@@ -97,16 +97,18 @@ async def retract_messages(
 
 
 async def _find_newest(store: Store, live: LiveSession, count: int) -> list[int]:
-    """The newest messages that are not retracted yet, rising."""
-    found: list[int] = []
-    for last_seq in range(live.state.last_seq, 0, -_PAGE):
-        notes = await store.read_notes(live.record.id, range(max(last_seq - _PAGE, 0) + 1, last_seq + 1))
-        found = [*(note.seq for note in notes if note.kind != "retracted"), *found]
-        if len(found) >= count:
-            return found[-count:]
-    raise InvalidInputError(
-        f"session {live.record.id}: {count} messages cannot be retracted; it has {len(found)}", session=live.record.id
-    )
+    """The newest messages that are not retracted yet, rising.
+
+    Raises:
+        InvalidInputError: there are not so many.
+    """
+    found = await find_newest(store, live, count, counts=lambda note: note.kind != "retracted")
+    if len(found) < count:
+        raise InvalidInputError(
+            f"session {live.record.id}: {count} messages cannot be retracted; it has {len(found)}",
+            session=live.record.id,
+        )
+    return found
 
 
 async def _require_free(store: Store, live: LiveSession, first_seq: int) -> None:

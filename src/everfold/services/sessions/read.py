@@ -1,10 +1,10 @@
 """Read: messages by range, around a message, and by page of an oversized one."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from everfold.core.log.messages import Message
+from everfold.core.log.messages import Message, Note
 from everfold.core.log.pages import count_pages, cut_page
 from everfold.core.log.visible import PAGE_CHARS
 from everfold.errors import InvalidInputError, NotFoundError
@@ -12,6 +12,8 @@ from everfold.ports.stores import Store
 from everfold.services.sessions.live import LiveSession
 
 MOST_READ = 1000
+_LEAST_READ = 40
+"""So many notes are read at once at least, where the newest of some messages are looked for."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -41,6 +43,18 @@ async def read_range(
     if live.opening is not None:
         return []
     return await store.read_messages(live.record.id, range(first_seq, last_seq + 1), retracted=retracted)
+
+
+async def find_newest(store: Store, live: LiveSession, count: int, *, counts: Callable[[Note], bool]) -> list[int]:
+    """The newest so many messages that count, rising; fewer where the log has no more. O(how far back they are)."""
+    found: list[int] = []
+    reach = max(count, _LEAST_READ)
+    for last_seq in range(live.state.last_seq, 0, -reach):
+        notes = await store.read_notes(live.record.id, range(max(last_seq - reach, 0) + 1, last_seq + 1))
+        found = [*(note.seq for note in notes if counts(note)), *found]
+        if len(found) >= count:
+            break
+    return found[-count:]
 
 
 def require_range(live: LiveSession, first_seq: int, last_seq: int) -> None:
