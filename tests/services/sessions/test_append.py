@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping
 
 import pytest
-from tests.support.proofs import Prover, flatten_request, spell
+from tests.support.proofs import Prover, count_tokens, flatten_request, spell
 
 from everfold import Everfold, Session
-from everfold.core.primitives.json_values import JsonValue
+from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.primitives.origins import Origin
 from everfold.errors import ConflictError, InvalidInputError, OpenStepError
 from everfold.testing.judges.requests import check_anthropic_request, check_openai_request
@@ -407,6 +407,30 @@ async def test_duplicate_result(engine: Everfold) -> None:
     shown = str((await session.window()).render("anthropic"))
     for text in ("once", "twice", "second", "again"):
         assert text in shown
+
+
+def answers(*ids: str, text: str = "ok") -> JsonObject:
+    """One message with a result for each of these calls."""
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id_, "content": text} for id_ in ids]}
+
+
+@pytest.mark.parametrize("text", ["ok", "late words of the tool " * 20])
+async def test_results_that_no_call_waits_for_count_as_they_are_shown(engine: Everfold, text: str) -> None:
+    """The report counts the fence of results beside one that is awaited, and of late ones, also where they are cut."""
+    session = await engine.session(limit=4000)
+    known = [f"known{number}" for number in range(12)]
+    await session.append([user("go"), calls(*known), answers(*known)])
+    for number in range(5):
+        await session.append([calls(f"new{number}", f"more{number}"), answers(f"new{number}", *known, text=text)])
+        await session.append([answers(id_, text=text) for id_ in known])
+        await session.append(answers(f"more{number}"))
+    window = await session.window()
+    assert window.estimate.tokens <= window.estimate.budget_tokens
+    for provider in ("openai", "anthropic"):
+        request = window.render(provider)
+        assert "a late result" in str(request)
+        assert count_tokens(request) <= window.estimate.tokens
+    await check_requests(session)
 
 
 async def test_ids_are_used_again(engine: Everfold) -> None:

@@ -331,7 +331,8 @@ class _Placing:
         self, item: Incoming, kind: Kind, view_tokens: int, lines: tuple[ExtractLine, ...], *, is_boundary: bool
     ) -> Message:
         seq = self.end.last_seq + 1
-        frame_tokens = measure_own_frame(item.view, kind=kind, origin=item.origin)
+        waiting = self.end.open_step.pending if self.end.open_step else ()
+        frame_tokens = measure_own_frame(item.view, kind=kind, origin=item.origin, waiting=waiting)
         raw_tokens = view_tokens + frame_tokens
         cuts: tuple[Cut, ...] = ()
         tokens = raw_tokens
@@ -434,8 +435,9 @@ class _Placing:
         shares = fill_smallest_first(sizes, cap)
         for message, share in zip(step[1:], shares, strict=True):
             if message.tokens > share:
-                cuts, tokens = choose_cuts(message.view, seq=message.seq, cap_tokens=share)
-                self.messages[message.seq] = replace(message, cuts=cuts, tokens=tokens)
+                frame_tokens = max(message.raw_tokens - estimate_view_tokens(message.view), 0)
+                cuts, tokens = choose_cuts(message.view, seq=message.seq, cap_tokens=share - frame_tokens)
+                self.messages[message.seq] = replace(message, cuts=cuts, tokens=tokens + frame_tokens)
 
     def _end_block(self, first_seq: int, last: Message) -> None:
         end = self.end
@@ -444,11 +446,17 @@ class _Placing:
         end.safe_seq, end.safe_sum_tokens = last.seq, end.sum_tokens
 
 
-def measure_own_frame(view: MessageView, *, kind: Kind, origin: Origin) -> int:
-    """Tokens of the marks that a message of this kind is shown in: a fence, or the line of a system note."""
+def measure_own_frame(view: MessageView, *, kind: Kind, origin: Origin, waiting: Sequence[str] = ()) -> int:
+    """Tokens of the marks that a message of this kind is shown in: a fence, or the line of a system note.
+
+    The results for no call that is waiting are fenced together.
+    """
     match kind:
         case "late":
             return FENCE_TOKENS
+        case "result":
+            awaited_count = len({result.call_id for result in view.results}.intersection(waiting))
+            return FENCE_TOKENS if len(view.results) > awaited_count else 0
         case "notice" if origin == "external":
             return FENCE_TOKENS * sum(isinstance(part, TextPart) for part in view.parts)
         case "system":

@@ -182,14 +182,17 @@ class _Speaker:
 
     def _answer(self, message: Message) -> None:
         beside: list[Shown] = []
+        late: list[Shown] = []
         for part, item in zip(message.view.parts, self._items(message), strict=False):
             if isinstance(item, ShownAnswer) and item.call_id in self.waiting:
                 self.waiting.remove(item.call_id)
                 self.answers.append(replace(item, message=message))
             elif isinstance(part, ResultPart):
-                beside.append(self._fence(message, _text_of((item,))))
+                late.append(item)
             else:
                 beside.append(item)
+        if late:
+            beside.insert(0, self._fence(message, _text_of(late)))
         if beside:
             self.aside.append((message, tuple(beside)))
         if not self.waiting:
