@@ -53,7 +53,6 @@ async def read_place(session: Session) -> tuple[object, ...]:
         state.answered_count,
         state.head_seq,
         state.head_tokens,
-        state.fixed_seq,
         state.fixed_tokens,
         None if step is None else (step.first_seq, step.pending, step.answered),
         state.said_before,
@@ -92,7 +91,7 @@ async def test_the_log_is_as_it_was_before(engine: Everfold, count: int) -> None
     assert (await session.verify()).is_sound
 
 
-@pytest.mark.parametrize("count", range(1, len(LOG)))
+@pytest.mark.parametrize("count", range(1, len(LOG) + 1))
 async def test_the_log_goes_on(engine: Everfold, count: int) -> None:
     """What is said again after a retraction is shown as if it had been said once, and every number is given once."""
     session = await engine.session(limit=LIMIT)
@@ -108,6 +107,35 @@ async def test_the_log_goes_on(engine: Everfold, count: int) -> None:
     assert check_openai_request(window.render("openai")) == []
     assert check_anthropic_request(window.render("anthropic")) == []
     assert (await session.verify()).is_sound
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+async def test_system_messages_said_again_still_lead_the_log(engine: Everfold, count: int) -> None:
+    """A system message before anything that counts is part of the system prompt, in a branch and after an import too."""
+    rules = {"role": "system", "content": "Moor no boat at night. " * 200}
+    session = await engine.session(user="ada", limit=8000)
+    await session.append([LOG[0], LOG[0], user("Hello.")])
+    await session.retract(count)
+    await session.append([rules, user("Hello."), assistant("Ahoy.")])
+    document = json.loads(json.dumps(await engine.export_user("ada", transcripts=True)))
+    branches = [await session.branch(6), await session.branch(3)]
+    await branches[-1].append([rules, user("Hello."), assistant("Ahoy.")])
+    async with everfold.open("memory://", settings=ON) as other:
+        await other.import_user(document, user="ada")
+        again = await other.session(user="ada")
+        for one in (session, *branches, again):
+            window = await one.window()
+            leading = [block["text"] for block in window.render("anthropic")["system"]]
+            assert leading == [*["Be kind."] * max(3 - count, 0), rules["content"]]
+            messages = await one.messages()
+            assert window.report.message_count == len(messages)
+            fixed_tokens = sum(message.raw_tokens for message in messages if message.kind == "fixed")
+            assert (await one.inspect.state()).fixed_tokens == fixed_tokens > 400
+            assert (await one.verify()).is_sound
+        await session.append(talk(120, first=10))
+        window = await session.window()
+        assert window.report.compacted_through > 6
+        assert len(window.render("anthropic")["system"]) == max(3 - count, 0) + 1
 
 
 async def test_retracting_twice_goes_further_back(engine: Everfold) -> None:

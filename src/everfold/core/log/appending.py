@@ -242,6 +242,8 @@ class _Placing:
     def _pass_over(self, item: Incoming, view_tokens: int) -> None:
         """Give a retracted message its number, and go on as if it were not there."""
         end = self.end
+        if end.fixed_seq == end.last_seq:
+            end.fixed_seq += 1
         end.last_seq += 1
         is_boundary = end.open_step is None
         if is_boundary:

@@ -91,7 +91,7 @@ def plan_retraction(
         answered_count=min(state.answered_count, turns_count - (not _is_answered(notes))),
         head_seq=state.head_seq if state.head_seq < first_seq else 0,
         head_tokens=state.head_tokens if state.head_seq < first_seq else 0,
-        fixed_seq=min(state.fixed_seq, first_seq - 1),
+        fixed_seq=state.last_seq if first_seq <= state.fixed_seq + 1 else state.fixed_seq,
         fixed_tokens=fixed_tokens,
         open_step=open_step,
         said_before=tuple(said[:BEFORE_COUNT]),

@@ -98,7 +98,7 @@ class SessionState:
         answered_count: How many of them had been begun when one was answered last; 0 where that is not known.
         head_seq: The first user message within the cap; 0 before it.
         head_tokens: Its visible tokens.
-        fixed_seq: The last of the leading system messages; 0 when the log has none.
+        fixed_seq: The last of the leading system messages and of those retracted before anything else; 0 for none.
         fixed_tokens: What they cost; part of the fixed part.
         open_step: The step that is still waiting for results.
         closed_calls: Call ids of the steps closed last, oldest first, at most `REMEMBERED_CALLS`.

@@ -165,7 +165,8 @@ async def _plan(
     begun = await store.read_notes(session_id, [notes[-1].turn_seq]) if notes and notes[-1].turn_seq else []
     fixed_tokens = state.fixed_tokens
     if first_seq <= state.fixed_seq:
-        fixed_tokens = sum(note.raw_tokens for note in await store.read_notes(session_id, range(1, first_seq)))
+        leading = await store.read_notes(session_id, range(1, first_seq))
+        fixed_tokens = sum(note.raw_tokens for note in leading if note.kind == "fixed")
     retraction = plan_retraction(
         state,
         first_seq,

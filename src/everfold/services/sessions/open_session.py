@@ -272,7 +272,7 @@ class Opener:
             head_seq=live.state.head_seq if live.state.head_seq <= seq else 0,
             head_tokens=live.state.head_tokens if live.state.head_seq <= seq else 0,
             fixed_seq=len(fixed),
-            fixed_tokens=sum(note.raw_tokens for note in fixed),
+            fixed_tokens=sum(note.raw_tokens for note in fixed if note.kind == "fixed"),
             closed_calls=await self._closed_calls(live, seq),
             said_before=tuple(said[:BEFORE_COUNT]),
             compaction_id=compaction_id,
