@@ -443,10 +443,31 @@ async def test_a_log_that_goes_back_behind_a_compaction_shows_the_refresh_before
         assert find_refreshes(before) == [(10, "tail")]
         window = await session.window()
         assert find_refreshes(window) == [(10, "refresh")]
+        if way == "retract":
+            (cache_break,) = window.report.cache_breaks
+            assert (cache_break.reason, cache_break.resent_tokens) == ("retract", window.report.by_slice["tail"])
         assert (await session.verify()).problems == ()
         await session.append(talk(6, first=40))
         await session.compact(keep_recent=1)
         assert find_refreshes(await session.window()) == [(10, "refresh")]
+
+
+@pytest.mark.moves_prefix
+async def test_a_retracted_refresh_costs_what_stands_behind_the_one_before(url: str) -> None:
+    """The refresh before is shown at its place in the tail again, so what stands behind it is sent again, and is named."""
+    async with everfold.open(url) as engine:
+        session = await engine.session(limit=4000)
+        await session.append(user("News One."), source="refresh")
+        one = (await session.window()).report.by_slice["tail"]
+        await session.append(talk(2))
+        await session.append(user("News Two."), source="refresh")
+        await session.append(assistant("Noted."))
+        await session.window()
+        for count, resent in ((1, False), (1, True)):
+            await session.retract(count)
+            report = (await session.window()).report
+            expected = report.by_slice["tail"] - one if resent else 0
+            assert [(it.reason, it.resent_tokens) for it in report.cache_breaks] == [("retract", expected)]
 
 
 async def test_a_rotated_session_goes_on_with_the_newest(file_url: str) -> None:

@@ -77,7 +77,7 @@ def plan_retraction(
     said = [text for message in reversed(messages) if (text := said_text(message))]
     turns_count = last.turns_count if last else 0
     new = replace(
-        state.with_cache_break("retract", 0),
+        state,
         revision=state.revision + 1,
         epoch=state.epoch + 1,
         sum_tokens=last.sum_tokens if last else 0,

@@ -18,7 +18,7 @@ from everfold.core.compaction.planning import measure_window
 from everfold.core.log.budget import Policy, UsableBudget
 from everfold.core.log.messages import Message, TextPart
 from everfold.core.log.sessions import SessionRecord
-from everfold.core.log.state import Answered, SessionState
+from everfold.core.log.state import Answered, KnownRefresh, SessionState
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.text.frames import FENCE_TOKENS, fence_untrusted, name_refresh
 from everfold.core.text.tokens import MESSAGE_OVERHEAD_TOKENS, estimate_text_tokens, truncate_to_tokens
@@ -235,11 +235,26 @@ def measure_replacement(before: SessionState, after: SessionState, layout: Layou
     """
     if not before.refreshes or after.refresh_seq == before.refresh_seq:
         return None
-    old = before.refreshes[-1]
-    if old.seq > layout.watermark:
-        return after.safe_sum_tokens - old.sum_tokens
+    return _measure_behind(before.refreshes[-1], after, layout)
+
+
+def measure_return(before: SessionState, after: SessionState, layout: Layout) -> int:
+    """What a provider must read again where a retraction shows an earlier refresh again; 0 where it does not.
+
+    Arguments as for `measure_replacement`.
+    """
+    if not after.refreshes or after.refresh_seq == before.refresh_seq:
+        return 0
+    return _measure_behind(after.refreshes[-1], after, layout)
+
+
+def _measure_behind(refresh: KnownRefresh, state: SessionState, layout: Layout) -> int:
+    """What a window shows behind the place of a refresh, whether or not that is shown."""
+    if refresh.seq > layout.watermark:
+        return state.safe_sum_tokens - refresh.sum_tokens
+    unshown = sum(held.tokens for held in layout.held_refreshes if held.seq != state.refresh_seq)
     running = sum(held.tokens for held in layout.held if held.hold == "running")
-    return measure_window(after, layout) - layout.body_tokens + old.tokens + running
+    return measure_window(state, layout) - layout.body_tokens + unshown + running
 
 
 def find_source(part: TextPart) -> str:

@@ -19,8 +19,8 @@ class CacheBreakPlace:
 
     Attributes:
         reason: `compaction: ` with its trigger, `prompt` (system prompt or tools changed), `erase`, `session`, `retract`
-            (the newest messages were taken back; nothing is sent again), `refresh` (a context refresh took the place of
-            an older one), `memory` (its snapshot was written again for an erase in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
+            (the newest messages were taken back; nothing is sent again but what stands behind a context refresh that is
+            shown again), `refresh` (a context refresh took the place of an older one), `memory` (its snapshot was written again for an erase in it, or was turned on), or `suffix` (what was recalled for the turn fits no longer; nothing is sent again).
         resent_tokens: What can no longer come from the provider's cache.
     """
 

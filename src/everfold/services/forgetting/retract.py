@@ -17,6 +17,7 @@ from everfold.core.memory.records import AuditEntry, MemoryChange
 from everfold.core.merging.decisions import Author, fit_block
 from everfold.core.merging.edits import plan_unsaid
 from everfold.core.primitives.ids import SessionId
+from everfold.core.sources.refreshing import measure_return
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
@@ -160,7 +161,7 @@ async def _cancel_begun(
 async def _plan(
     store: Store, live: LiveSession, seqs: Sequence[int], policy: MemoryPolicy, *, now: datetime, actor: str
 ) -> Retraction:
-    state, session_id, first_seq = live.state, live.record.id, seqs[0]
+    state, layout, session_id, first_seq = live.state, live.layout, live.record.id, seqs[0]
     notes = await _look_back(store, session_id, first_seq - 1)
     begun = await store.read_notes(session_id, [notes[-1].turn_seq]) if notes and notes[-1].turn_seq else []
     fixed_tokens = state.fixed_tokens
@@ -176,8 +177,9 @@ async def _plan(
         turn_tokens=sum(note.tokens for note in begun if not note.is_erased),
         fixed_tokens=fixed_tokens,
     )
+    new = retraction.state.with_cache_break("retract", measure_return(state, retraction.state, layout))
     change = await _plan_memory(store, live, seqs, policy, now=now, actor=actor)
-    return retraction if change is None else replace(retraction, memory=(change,))
+    return replace(retraction, state=new, memory=() if change is None else (change,))
 
 
 async def _look_back(store: Store, session_id: SessionId, last_seq: int) -> list[Note]:
