@@ -470,6 +470,20 @@ async def test_a_retracted_refresh_costs_what_stands_behind_the_one_before(url: 
             assert [(it.reason, it.resent_tokens) for it in report.cache_breaks] == [("retract", expected)]
 
 
+async def test_a_branch_asks_from_where_its_parent_was_answered(url: str) -> None:
+    """A branch at the end of a log asks for what came since the newest refresh, however many a compaction has passed."""
+    source = FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")
+    async with opened(url, [source]) as rig:
+        for _ in range(3):
+            await rig.turn(away=HOUR)
+        await rig.session.append(talk(4))
+        await rig.session.compact(keep_recent=1)
+        branch = await rig.session.branch((await rig.session.inspect.state()).last_seq)
+        rig.clock.advance(HOUR)
+        await branch.append(user("And now?"))
+        assert source.asked[-1][0] == source.asked[-2][1]
+
+
 async def test_a_rotated_session_goes_on_with_the_newest(file_url: str) -> None:
     """A session that follows one that has compacted shows the same refresh, and asks from where it was answered."""
     source = FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")

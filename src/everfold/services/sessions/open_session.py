@@ -280,9 +280,10 @@ class Opener:
             calibration=live.state.calibration,
             epoch=live.state.epoch,
             refreshes=refreshes,
-            answered=live.state.answered if refreshes[-1:] == live.state.refreshes[-1:] else (),
             cache_breaks=(("session", WHOLE_WINDOW),),
         )
+        if state.refresh_seq == live.state.refresh_seq:
+            state = replace(state, answered=live.state.answered)
         return _go_on(state, live.state)
 
     async def _refreshes_at(self, live: LiveSession, seq: int, compaction_id: CompactionId) -> tuple[KnownRefresh, ...]:
