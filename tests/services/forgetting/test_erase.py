@@ -9,7 +9,7 @@ import anyio
 import apsw
 import pytest
 from bench.material.logs import coding_log, endless_log
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 from tests.support.sizes import STORES, examples, some
 
@@ -26,7 +26,7 @@ from everfold.core.primitives.ids import CompactionId
 from everfold.core.primitives.json_values import JsonObject, JsonValue
 from everfold.core.windows.rendering import render
 from everfold.engine import Everfold
-from everfold.errors import ConflictError, NotFoundError
+from everfold.errors import BudgetUnsatisfiableError, ConflictError, NotFoundError
 from everfold.session import Session
 from everfold.testing import (
     check_anthropic_request,
@@ -188,7 +188,10 @@ def test_an_erased_message_is_gone_for_good(story: Story) -> None:
             await one.compact(keep_recent=1)
         await check_gone(store, session, *others)
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except BudgetUnsatisfiableError:  # the system messages that lead a made log may leave no room
+        reject()
 
 
 @pytest.fixture(params=STORES)
