@@ -151,11 +151,14 @@ def says_again(new: Item, gone: Item) -> bool:
 
 
 def _tells_part(statement: str, quote: Evidence, part: Evidence) -> bool:
-    """Whether a quote holds another one, and a statement has a word that stands nowhere else in it."""
+    """Whether a quote holds another one, and a statement has a word that stands nowhere else in it.
+
+    The "user" that statements begin with is none of the quote.
+    """
     if _count_shared(quote, part) < len(part.quote):
         return False
     start, end = part.start - quote.start, part.start - quote.start + len(part.quote)
-    others = _read_words(f"{quote.quote[:start]} {quote.quote[end:]}")
+    others = _read_words(f"{quote.quote[:start]} {quote.quote[end:]}") | {"user"}
     return not _read_words(statement).isdisjoint(_read_words(quote.quote[start:end]) - others)
 
 

@@ -281,6 +281,18 @@ def test_a_longer_quote_does_not_bring_a_forgotten_one_back() -> None:
     assert ledger.list_current() == ["The user can milk goats."]
 
 
+def test_the_word_user_does_not_tell_a_forgotten_quote() -> None:
+    """A statement that begins with the user is not refused because the forgotten quote speaks of one."""
+    ledger = Ledger()
+    part = "The user table has 90 columns."
+    ledger.merge(candidate(part, quote=part))
+    (was,) = ledger.items.values()
+    ledger.put([plan_forget(was, now=minute(20), written_by="user")])
+    said = f"{part} My dog is called Rex, he is seven years old and he sleeps in the kitchen."
+    assert ledger.merge(candidate("The user's dog is called Rex.", quote=said), written_by="model").refusals == ()
+    assert ledger.list_current() == ["The user's dog is called Rex."]
+
+
 def test_what_is_read_beside_a_forgotten_secret_is_refused() -> None:
     """A forgotten quote that began with a secret has no place left, so nothing else of its message is an item."""
     ledger = Ledger()
