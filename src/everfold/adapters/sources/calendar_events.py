@@ -151,10 +151,11 @@ class _Reader:
         """What it holds within the window of time."""
         events = self._choose_events()
         event_count = len(events) + self._unreadable_count + self._endless_count
-        overrides = [event for event in events if "RECURRENCE-ID" in event]
-        occurrences = self._expand(events)
+        overrides = sorted((it for it in events if "RECURRENCE-ID" in it), key=_moves_later, reverse=True)
+        told = {self._key(it): it for it in overrides}
+        occurrences = self._expand_around(events, told)
         shown = {self._key(it) for it in occurrences}
-        away = [it for it in overrides if self._key(it) not in shown and self._was_here(it)]
+        away = [it for key, it in told.items() if key not in shown and self._was_here(it)]
         entries = [*self._make_all(occurrences, overrides), *self._make_away(away)]
         return CalendarView(
             entries=entries,
@@ -185,14 +186,20 @@ class _Reader:
     def _list_newest(self, events: list[Component]) -> list[Component]:
         """Of the revisions of an event, or of one instance of a series, the newest; of equal ones the first.
 
-        Source: RFC 5546, 2.1.5.
+        A newer change of one instance stands beside that which moves it with those after it.
+
+        Source: RFC 5546, 2.1.5; RFC 5545, 3.8.4.4.
         """
-        newest: dict[tuple[str, datetime | None], Component] = {}
+        newest: dict[tuple[str, datetime | None, bool], Component] = {}
         for event in events:
             instance = self._key(event)[1] if "RECURRENCE-ID" in event else None
-            key = _find_uid(event), instance
+            key = _find_uid(event), instance, _moves_later(event)
             newest[key] = max(newest.get(key, event), event, key=_find_revision)
-        return list(newest.values())
+        return [
+            it
+            for (uid, at, _), it in newest.items()
+            if _find_revision(it) >= _find_revision(newest.get((uid, at, True), it))
+        ]
 
     def _can_place(self, event: Component) -> bool:
         """Whether the times of a moved instance are ones in the zone to show: those of the years 1 and 9999 may not be."""
@@ -200,6 +207,18 @@ class _Reader:
             return "RECURRENCE-ID" not in event or bool(self._span(event) and self._key(event))
         except _FAULTS:
             return False
+
+    def _expand_around(self, events: list[Component], told: dict[tuple[str, datetime], Component]) -> list[Component]:
+        """The occurrences.
+
+        The expansion knows one change of an instance, so the one beside a change of those after it too is put in here.
+        """
+        hidden = [it for it in events if _moves_later(it) and told[self._key(it)] is not it]
+        beside = [told[self._key(it)] for it in hidden]
+        places = {(self._key(it), self._span(it)[0]) for it in hidden}
+        found = self._expand([it for it in events if not any(it is one for one in beside)])
+        shown = [it for it in found if (self._key(it), self._span(it)[0]) not in places]
+        return [*shown, *filter(self._is_here, beside)]
 
     def _expand(self, events: list[Component]) -> list[Component]:
         try:
@@ -294,6 +313,11 @@ def _has_times(event: Component) -> bool:
 def _find_uid(event: Component) -> str:
     """What names an event; one without a UID is another than all others."""
     return str(event.get("UID", id(event)))
+
+
+def _moves_later(event: Component) -> bool:
+    """Whether an instance of a series is changed with all those after it."""
+    return "RECURRENCE-ID" in event and event["RECURRENCE-ID"].params.get("RANGE") == "THISANDFUTURE"
 
 
 def _find_revision(event: Component) -> tuple[int, datetime]:

@@ -215,6 +215,44 @@ async def test_a_series_that_was_moved_from_one_instance_on(write: Write) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    "revisions", [("SEQUENCE:1", "SEQUENCE:2"), ("DTSTAMP:20261101T000000Z", "DTSTAMP:20261102T000000Z")]
+)
+@pytest.mark.parametrize("is_reversed", [False, True])
+async def test_an_occurrence_of_its_own_stands_beside_a_series_moved_from_it_on(
+    write: Write,
+    revisions: tuple[str, str],
+    is_reversed: bool,  # noqa: FBT001
+) -> None:
+    """An occurrence that was moved after it had been moved with those after it is told at its own time, they at theirs."""
+    older, newer = revisions
+    moved = [
+        f"RECURRENCE-ID;RANGE=THISANDFUTURE:20261122T080000Z\nDTSTART:20261122T100000Z\nSUMMARY:Call\n{older}",
+        f"RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T150000Z\nSUMMARY:Once\n{newer}",
+    ]
+    series = "DTSTART:20261101T080000Z\nRRULE:FREQ=DAILY\nSUMMARY:Call"
+    path = _as_one(write(series, *(moved[::-1] if is_reversed else moved)))
+    within = await _ask(path, "2026-11-21T00:00Z", "2026-11-23T12:00Z", after_hours=0)
+    beyond = await _ask(path, "2026-11-22T06:00Z", "2026-11-22T12:00Z", before_hours=0, after_hours=0)
+    assert [line[:75] for line in within] == [
+        "- 2026-11-21 08:00 +00:00 Call",
+        "- 2026-11-22 15:00 +00:00 Once [moved from 2026-11-22 08:00 +00:00]",
+        "- 2026-11-23 10:00 +00:00 Call",
+    ]
+    assert [line[:75] for line in beyond] == [
+        "- 2026-11-22 15:00 +00:00 Once [moved away from 2026-11-22 08:00 +00:00]"
+    ]
+
+
+async def test_a_series_moved_from_an_occurrence_on_takes_that_one_with_it(write: Write) -> None:
+    """An older change of the occurrence itself counts no more."""
+    moved = "RECURRENCE-ID;RANGE=THISANDFUTURE:20261122T080000Z\nDTSTART:20261122T100000Z\nSEQUENCE:2\nSUMMARY:Call"
+    once = "RECURRENCE-ID:20261122T080000Z\nDTSTART:20261122T150000Z\nSEQUENCE:1\nSUMMARY:Once"
+    path = _as_one(write(once, "DTSTART:20261101T080000Z\nRRULE:FREQ=DAILY\nSUMMARY:Call", moved))
+    lines = await _ask(path, "2026-11-22T00:00Z", "2026-11-23T12:00Z", after_hours=0)
+    assert [line[:30] for line in lines] == ["- 2026-11-22 10:00 +00:00 Call", "- 2026-11-23 10:00 +00:00 Call"]
+
+
 @pytest.mark.parametrize("until", ["20261201T180000", "20261201T235959", "20261201", "20261202T020000Z"])
 @pytest.mark.parametrize("start", [";TZID=America/Los_Angeles:20261128T180000", ":20261128T180000"])
 async def test_a_series_ends_in_the_zone_of_its_start(write: Write, start: str, until: str) -> None:
