@@ -261,8 +261,8 @@ def list_waiting(database: Database, *, begun_after: datetime, limit_count: int)
 
 
 def drop_drafts(database: Database, places: Places, session_id: SessionId) -> None:
-    """Forget what was written of compactions that have not ended: it may hold words of an erased message."""
-    database.run("drop_drafts", **places.place(session_id).keys)
+    """Forget what was written of compactions that have not ended: it may hold words of a retracted message."""
+    database.run("drop_drafts", **places.place(session_id).keys, is_erase=False)
 
 
 def replace_records(database: Database, records: Sequence[NewRecord], digests: Sequence[Digest]) -> None:

@@ -197,7 +197,9 @@ def erase_message(database: Database, places: Places, erasure: Erasure, erased_a
         ("delete_search_row", erased),
     ]
     sharing: list[dict[str, SqlValue]] = [{**places.place(sharing_id).keys} for sharing_id, _ in erasure.states]
-    asked += [(query, keys) for query in ("drop_drafts", "drop_title") for keys in sharing]
+    # Problems go with the drafts: they may quote the message.
+    asked += [("drop_drafts", {**keys, "is_erase": True}) for keys in sharing]
+    asked += [("drop_title", keys) for keys in sharing]
     places_held = [{**keys, "seq": erasure.seq} for keys in sharing]
     asked += [("forget_client_content", place) for place in places_held]
     changed = database.run_all(asked)[-len(sharing) :]

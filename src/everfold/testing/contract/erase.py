@@ -22,7 +22,9 @@ from everfold.core.text.searching import index_text
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.testing.contract.history import find, places
+from everfold.testing.contract.work import DEGRADED, commit_early, open_and_begin
 from everfold.testing.kit.builders import (
+    LEASE_SECS,
     append_wires,
     assistant,
     branch_session,
@@ -85,6 +87,19 @@ class EraseContract:
         await erase(store, first.id, 1)
         titles = [(await store.get_session(record.id)).title for record in (first, branch, other)]
         assert titles == ["", "", "Alibi"]
+
+    async def test_an_erase_takes_the_problems_of_compactions_away(self, store: Store) -> None:
+        """No compaction of a session that holds an erased message tells a problem, ended or not: it may quote the message."""
+        record, begun = await open_and_begin(store)
+        state = await commit_early(store, begun)
+        ended = replace(state, revision=state.revision + 1, awaited=())
+        await store.claim_compaction(begun.compaction.id, secs=LEASE_SECS)
+        await store.end_compaction(
+            begun.compaction.id, DEGRADED, ended, expected_revision=state.revision, ended_at=minute(800)
+        )
+        await erase(store, record.id, 8)
+        after = await store.get_compaction(begun.compaction.id)
+        assert (after.state, after.digest, after.problem) == ("degraded", "failed", "")
 
     async def test_a_tombstones_note_holds_its_place_only(self, store: Store) -> None:
         """The note of an erased message keeps number, time and sizes, so that sums still hold, and none of its words."""

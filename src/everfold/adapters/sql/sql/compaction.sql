@@ -54,8 +54,10 @@ WHERE id = :compaction_id AND state = 'running' AND attempts = :attempt;
 -- name: drop_drafts
 UPDATE compactions
 SET draft = NULL, state = CASE state WHEN 'ready' THEN 'pending' ELSE state END,
-    lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END
-WHERE user_key = :user_key AND session_key = :session_key AND state IN ('pending', 'running', 'ready');
+    lease_until = CASE state WHEN 'ready' THEN NULL ELSE lease_until END,
+    problem = CASE WHEN :is_erase THEN '' ELSE problem END
+WHERE user_key = :user_key AND session_key = :session_key
+    AND (state IN ('pending', 'running', 'ready') OR (:is_erase AND problem <> ''));
 
 -- name: find_event_session
 SELECT sessions.id
