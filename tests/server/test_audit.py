@@ -5,10 +5,11 @@ from dataclasses import replace
 import httpx2
 import pytest
 from tests.server.conftest import Served
-from tests.server.memory_rows import ADA, BEN, DESK, SHOP, store_of
+from tests.server.memory_rows import ADA, BEN, DESK, SHOP, fact, store_of
 
 from everfold.core.memory.records import MemoryChange, MemoryVersion
-from everfold.testing.kit.memory_builders import audit, change, extraction
+from everfold.errors import StoreUnavailableError
+from everfold.testing.kit.memory_builders import audit, change, extraction, put
 
 pytestmark = pytest.mark.anyio
 
@@ -70,6 +71,23 @@ async def test_an_entry_tells_whether_its_session_is_gone(served: Served, admin:
     await engine.erase_session(gone.id)
     entries = (await admin.get(f"{AUDIT}?action=write")).json()["entries"]
     assert [entry["session_deleted"] for entry in entries] == [True, False, None]
+
+
+@pytest.mark.parametrize(
+    "path", [f"/api/users/{ADA}/items", f"/api/users/{ADA}/dreams", f"/api/search?user={ADA}&q=berth"]
+)
+async def test_a_read_that_cannot_be_audited_shows_nothing(
+    served: Served, admin: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Where the audit cannot record a read of memory, the request fails, and nothing of the memory is sent."""
+    await put(store_of(served), fact("itm_1"))
+    assert (await admin.get(path)).status_code == 200
+
+    async def fail(entries: object) -> None:  # noqa: ARG001 - as the store is called
+        raise StoreUnavailableError("the database is locked")
+
+    monkeypatch.setattr(store_of(served), "record_audit", fail)
+    assert (await admin.get(path)).status_code == 503
 
 
 @pytest.mark.parametrize("cursor", ["x", "1", "-1.2", "1.2.3", "9" * 30, "99999999999999999999.1", "1.", "%00"])

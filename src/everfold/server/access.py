@@ -1,7 +1,8 @@
 """Who may see what: one rule a route, as the type of a parameter.
 
 A route says by what it takes whom it lets in: `AsAdmin`, `OfUser`, `OfMemory`, `OfSession`, `OfAgent` or `AnyKey`; a
-route without a rule is refused when the app is made. A key that only reads may only ask with GET.
+route without a rule is refused when the app is made. A key that only reads may only ask with GET. What reads memory has the
+scope "function", so that the audit knows of a read before its answer is sent.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -172,7 +173,7 @@ async def let_memory(request: Request, caller: AnyKey, runtime: Context, user: U
     await _note(request, caller, memory)
 
 
-OfMemory = Annotated[Memory, Depends(let_memory)]
+OfMemory = Annotated[Memory, Depends(let_memory, scope="function")]
 
 
 async def let_owner(request: Request, caller: AnyKey, runtime: Context, user_id: OfUser) -> AsyncIterator[Memory]:
@@ -182,7 +183,7 @@ async def let_owner(request: Request, caller: AnyKey, runtime: Context, user_id:
     await _note(request, caller, memory)
 
 
-OfOwner = Annotated[Memory, Depends(let_owner)]
+OfOwner = Annotated[Memory, Depends(let_owner, scope="function")]
 
 
 async def let_agent_memory(memory: OfMemory, caller: AnyKey, agent: AgentText) -> AgentId:
@@ -222,7 +223,7 @@ async def let_search(
     await _note(request, caller, memory)
 
 
-OfSearch = Annotated[Memory, Depends(let_search)]
+OfSearch = Annotated[Memory, Depends(let_search, scope="function")]
 
 
 async def _open_memory(caller: Caller, engine: Everfold, user_id: UserId, agent: str | None = None) -> Memory:
