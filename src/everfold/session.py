@@ -448,7 +448,7 @@ class Session:
         stream = self._stream
         return await erase_message(self._store, self._live, seq, clock=self._clock, stream=stream, actor=actor)
 
-    async def retract(self, count: int = 1, *, actor: str = "user") -> Retracted:
+    async def retract(self, count: int = 1, *, last: int | None = None, actor: str = "user") -> Retracted:
         """Take back the newest messages, also inside a step: to ask for another answer, or to drop what was said last.
 
         They leave the window, recall, search and every later digest, and items of memory that only they support expire.
@@ -456,16 +456,19 @@ class Session:
 
         Args:
             count: How many messages.
+            last: The sequence number that the newest of them is expected to have; None for any.
             actor: Who retracts them, for the audit.
 
         Raises:
             InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
                 rewind then.
+            ConflictError: the newest message is another one than `last`.
         """
         return await retract_messages(
             self._store,
             self._live,
             count,
+            last=last,
             policy=self._memories.policy_of(self.record.agent_id),
             cancel=self._background.worker.compactor(self._live).committer.cancel,
             clock=self._clock,

@@ -648,7 +648,7 @@ class SyncSession(Blocking[Session]):
         """
         return self._call(self._wrapped.erase, seq, actor=actor)
 
-    def retract(self, count: int = 1, *, actor: str = "user") -> Retracted:
+    def retract(self, count: int = 1, *, last: int | None = None, actor: str = "user") -> Retracted:
         """Take back the newest messages, also inside a step: to ask for another answer, or to drop what was said last.
 
         They leave the window, recall, search and every later digest, and items of memory that only they support expire.
@@ -656,13 +656,15 @@ class SyncSession(Blocking[Session]):
 
         Args:
             count: How many messages.
+            last: The sequence number that the newest of them is expected to have; None for any.
             actor: Who retracts them, for the audit.
 
         Raises:
             InvalidInputError: there are not so many, or one of them is compacted already or in another session too;
                 rewind then.
+            ConflictError: the newest message is another one than `last`.
         """
-        return self._call(self._wrapped.retract, count, actor=actor)
+        return self._call(self._wrapped.retract, count, last=last, actor=actor)
 
     def new(self, *, keep_calibration: bool = True) -> "SyncSession":
         """Create an empty session that follows this one and becomes current.

@@ -410,6 +410,25 @@ async def test_a_provider_that_breaks_off_leaves_what_it_said() -> None:
         await require_sound(chat.session)
 
 
+@pytest.mark.parametrize("source", ["tick", "refresh"])
+async def test_what_follows_a_stopped_answer_is_not_taken_back(source: str) -> None:
+    """A stopped answer that a tick or a refresh follows is not answered anew, and neither of them is retracted."""
+    async with chatting(Stage([["Half", HANG], ["Whole."]]), sources=[FakeSource()]) as chat:
+        _, stream = await start(chat, "go", TextDelta)
+        chat.stop()
+        await take(stream)
+        if source == "tick":
+            await chat.session.append({"role": "user", "content": "It is noon."}, source="tick")
+        else:
+            await chat.session.refresh()
+        with pytest.raises(ConflictError, match="message 3"):
+            await take(chat.answer())
+        assert [message.source for message in await read_log(chat.session)] == ["said", "said", source]
+        await chat.rewind(1)
+        await take(chat.answer())
+        assert [message.view.text for message in await read_log(chat.session)] == ["go", "Whole."]
+
+
 def test_an_answer_that_reached_its_bound_is_marked() -> None:
     """What the model's own bound cut off is stored as interrupted, without the calls that it had begun."""
     draft = Draft(pieces=["Half "])

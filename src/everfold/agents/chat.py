@@ -119,14 +119,15 @@ class Chat:
         """Have what was said last answered, where its answer was stopped. What was stored of that answer is retracted first.
 
         Raises:
-            InvalidInputError: there is nothing that waits for an answer. Else as `send`.
+            InvalidInputError: there is nothing that waits for an answer.
+            ConflictError: an answer is running, or another message followed the stopped one. Else as `send`.
         """
         self._require_rest()
         stopped = await find_stopped(self._session)
         if stopped is None:
             raise InvalidInputError(f"session {self._session.id}: no message waits for an answer; send one")
         if not stopped.is_open:
-            await self._session.retract()
+            await self._session.retract(last=stopped.seq)
         async with aclosing(self._run(None)) as events:
             async for event in events:
                 yield event

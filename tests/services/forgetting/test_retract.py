@@ -165,6 +165,18 @@ async def test_counts_that_are_none(engine: Everfold, count: int) -> None:
     assert len(await session.messages()) == 2
 
 
+async def test_what_came_after_the_expected_message_stays(engine: Everfold) -> None:
+    """With the number that the newest message is expected to have, nothing is retracted once another message follows it."""
+    session = await engine.session()
+    await session.append(talk(1))
+    other = await engine.session(id=session.id)
+    await other.append(user("Remember: never ship on Fridays."))
+    with pytest.raises(ConflictError, match="message 3"):
+        await session.retract(last=2)
+    assert [message.seq for message in await session.messages()] == [1, 2, 3]
+    assert (await session.retract(2, last=3)).seqs == (2, 3)
+
+
 async def test_a_retracted_message_is_read_by_its_number_only(engine: Everfold) -> None:
     """Search, ranges, windows and recall leave it out; its number, and an export, still give it whole."""
     session = await engine.session(user="ada", limit=LIMIT)

@@ -56,6 +56,7 @@ async def retract_messages(
     live: LiveSession,
     count: int,
     *,
+    last: int | None = None,
     policy: MemoryPolicy,
     cancel: Callable[[str], Awaitable[object]],
     clock: Clock,
@@ -66,7 +67,7 @@ async def retract_messages(
 
     Raises:
         InvalidInputError: there are not so many, or one of them is compacted already or shared with another session.
-        ConflictError: other writers were first each time.
+        ConflictError: the newest message is another one than `last`, or other writers were first each time.
     """
     if not 1 <= count <= MOST_RETRACTED:
         raise InvalidInputError(f"retract takes a number of messages from 1 to {MOST_RETRACTED}, got {count}")
@@ -74,6 +75,8 @@ async def retract_messages(
     async def attempt() -> Retracted | None:
         await live.reload(store)
         seqs = await _find_newest(store, live, count)
+        if last is not None:
+            _require_newest(live.record.id, seqs[-1], last)
         await _require_free(store, live, seqs[0])
         try:
             if await _cancel_begun(store, live, seqs[0], cancel):
@@ -110,6 +113,21 @@ async def _find_newest(store: Store, live: LiveSession, count: int) -> list[int]
             session=live.record.id,
         )
     return found
+
+
+def _require_newest(session: SessionId, seq: int, expected: int) -> None:
+    """Refuse to retract what was stored since the caller looked.
+
+    Raises:
+        ConflictError: the newest message is another one than the expected.
+    """
+    if seq != expected:
+        raise ConflictError(
+            f"session {session}: message {seq} is the newest, not {expected}, so {expected} cannot be retracted; rewind to a "
+            "message before it",
+            session=session,
+            seq=seq,
+        )
 
 
 async def _require_free(store: Store, live: LiveSession, first_seq: int) -> None:
