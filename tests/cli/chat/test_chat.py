@@ -118,6 +118,15 @@ def test_commands_find_their_way(talk: Talk) -> None:
     assert [event["kind"] for event in events][-2:] == ["error", "error"]
 
 
+def test_numbers_of_any_length_end_no_chat(talk: Talk) -> None:
+    """A number of a message or a conversation that is too long to be read is refused, and the chat goes on."""
+    result = talk(
+        "/branch " + "9" * 5000, "/resume " + "1" * 5000, "one", steps=[{"text": "Yes."}], options=("--json",)
+    )
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [event["kind"] for event in events if event["kind"] in ("error", "said")] == ["error"] * 2 + ["said"] * 2
+
+
 def test_resume_continues_a_session_with_a_session_key(talk: Talk) -> None:
     """A resumed session that has a session key is the one that is talked in, and a new one keeps its session key."""
     with everfold.open_sync("sqlite:///chat.db") as engine:

@@ -169,6 +169,25 @@ def test_a_folder_is_not_written_as_a_file(run: Run, here: Path, folder: str) ->
     assert [path.name for path in here.iterdir()] == ["a.db"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sessions", "--db", "caf\udce9.db"),
+        ("backup", "caf\udce9.db", "--db", "a.db"),
+        ("backup", "b.db", "--db", "caf\udce9.db"),
+        ("restore", "a.db", "--db", "caf\udce9.db"),
+        ("restore", "caf\udce9.db", "--db", "b.db"),
+    ],
+)
+def test_a_path_that_sqlite_cannot_take_is_refused(run: Run, here: Path, words: tuple[str, ...]) -> None:
+    """The path of a database that is not UTF-8 is refused with an error that shows it, and no file is written."""
+    make_ours(here / "a.db")
+    (here / "caf\udce9.db").write_bytes((here / "a.db").read_bytes())
+    before = sorted(here.iterdir())
+    assert "caf\\udce9.db' is not UTF-8" in run(*words, code=2).stderr
+    assert sorted(here.iterdir()) == before
+
+
 @pytest.fixture
 def unshared() -> "Iterator[None]":
     """SQLite without memory that processes share, as on a share between machines."""

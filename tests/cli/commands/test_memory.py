@@ -215,6 +215,7 @@ def test_audit_tells_who_did_what(memory: Run) -> None:
     assert item["id"] in unwrap(text)
     assert len(read(memory("audit", "-n", "2", "--json"))["audit"]) == 2
     assert read(memory("audit", "--before", "2001-01-01", "--json"))["audit"] == []
+    assert read(memory("audit", "--before", f"2001-01-01/{'9' * 5000}", "--json"))["audit"] == []
 
 
 def test_passes_over_messages_are_told(memory: Run) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import apsw
 
-from everfold.adapters.sqlite.connection import BUSY_TIMEOUT_MS
+from everfold.adapters.sqlite.connection import BUSY_TIMEOUT_MS, require_name
 from everfold.adapters.system.private_files import write_private
 from everfold.errors import ConflictError, CorruptStoreError, InvalidInputError, NotFoundError, StoreUnavailableError
 
@@ -41,13 +41,13 @@ def back_up(source: Path, target: Path, advance: Advance) -> int:
     """Write a copy of a database, in use or not, into a new file; gives its size in bytes.
 
     Raises:
-        InvalidInputError: the target is a folder.
+        InvalidInputError: the target is a folder, or a path is no file name for SQLite.
         NotFoundError: there is no such database.
         ConflictError: the target exists, or a log of an earlier database at its place.
         CorruptStoreError: the source is no database of ours, or the copy is damaged.
         StoreUnavailableError: it cannot be read, or the copy cannot be written.
     """
-    source, target = _follow_links(source), _follow_links(target)
+    source, target = _find_file(source), _find_file(target)
     _refuse_folder(target)
     _require_ours(source)
     if standing := _list_standing(target):
@@ -66,13 +66,13 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
     A damaged database is replaced too, and logs that stand at its place without it are moved out of the way.
 
     Raises:
-        InvalidInputError: the target is a folder.
+        InvalidInputError: the target is a folder, or a path is no file name for SQLite.
         NotFoundError: there is no such backup.
         ConflictError: a process has the database open.
         CorruptStoreError: the backup is no database of ours, or is damaged.
         StoreUnavailableError: a file cannot be read or written.
     """
-    backup, target = _follow_links(backup), _follow_links(target)
+    backup, target = _find_file(backup), _find_file(target)
     _refuse_folder(target)
     _require_ours(backup)
     draft = target.with_name(f".{target.name}.new")
@@ -84,9 +84,15 @@ def restore(backup: Path, target: Path, advance: Advance) -> Path | None:
     return replaced
 
 
-def _follow_links(path: Path) -> Path:
-    """The file at the end of symbolic links: SQLite puts its logs beside that one."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+def _find_file(path: Path) -> Path:
+    """The file at the end of symbolic links: SQLite puts its logs beside that one.
+
+    Raises:
+        InvalidInputError: SQLite cannot take its name.
+    """
+    found = Path(os.path.realpath(path)) if path.is_symlink() else path
+    require_name(str(found))
+    return found
 
 
 def _refuse_folder(path: Path) -> None:

@@ -344,13 +344,12 @@ def open_database(path: str, clock: Clock | None = None) -> Database:
     """Open a database file, make it when it is missing, and bring it to the current schema; `IN_MEMORY` is always new.
 
     Raises:
-        InvalidInputError: the path is a directory.
+        InvalidInputError: the path is a directory, or no file name for SQLite.
         CorruptStoreError: the file is no database, or one of another program.
         SchemaError: a newer Everfold wrote it, or a migration was changed after it ran.
         StoreUnavailableError: it cannot be opened or written.
     """
-    if "\0" in path:
-        raise InvalidInputError(f"the path {path!r} contains a null character; expected a file name", path=path)
+    require_name(path)
     if os.path.isdir(path):  # noqa: PTH112 - a path that cannot be one is no directory
         raise InvalidInputError(f"{path} is a directory; expected a database file, or a name for a new one", path=path)
     if path == IN_MEMORY:
@@ -365,6 +364,20 @@ def open_database(path: str, clock: Clock | None = None) -> Database:
         database.close()
         raise
     return database
+
+
+def require_name(path: str) -> None:
+    """Refuse a path that SQLite cannot take as the name of a file.
+
+    Raises:
+        InvalidInputError: it contains a null character, or is not UTF-8.
+    """
+    if "\0" in path:
+        raise InvalidInputError(f"the path {path!r} contains a null character; expected a file name", path=path)
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(f"the path {path!r} is not UTF-8; rename the file", path=ascii(path)) from error
 
 
 def _open_in_memory(clock: Clock | None) -> Database:

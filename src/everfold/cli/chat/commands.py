@@ -9,6 +9,7 @@ from rich.text import Text
 
 from everfold.admin import BrowsedSession
 from everfold.agents.chat import Chat
+from everfold.cli.opening.options import MOST_DIGITS
 from everfold.cli.tables.item_rows import to_document
 from everfold.cli.tables.output import make_table, one_line, plain
 from everfold.core.memory.items import Item
@@ -68,10 +69,11 @@ class Commands:
         records = [one.record for one in listed]
         found = [record for record in records if record.id == argument]
         found = found or [record for record in records if record.id.endswith(argument)]
-        if argument.isdecimal() and 1 <= int(argument) <= len(records):
-            found = [records[int(argument) - 1]]
+        number = _read_number(argument)
+        if number is not None and 1 <= number <= len(records):
+            found = [records[number - 1]]
         if len(found) != 1:
-            raise NotFoundError(f"{argument!r} matches no conversation, or more than one; /resume lists them")
+            raise NotFoundError(f"{argument[:60]!r} matches no conversation, or more than one; /resume lists them")
         await self.chat.resume(found[0].id)
         count = (await self.chat.session.inspect.state()).last_seq
         return self._tell_place(f"back in a conversation of {count} messages")
@@ -177,9 +179,14 @@ def _list_items(items: list[Item]) -> RenderableType:
 
 
 def _read_seq(argument: str) -> int:
-    if not argument.isdecimal():
-        raise InvalidInputError(f"/branch takes the number of a message, got {argument!r}")
-    return int(argument)
+    seq = _read_number(argument)
+    if seq is None:
+        raise InvalidInputError(f"/branch takes the number of a message, got {argument[:60]!r}")
+    return seq
+
+
+def _read_number(argument: str) -> int | None:
+    return int(argument) if argument.isdecimal() and len(argument) <= MOST_DIGITS else None
 
 
 COMMANDS: Final[dict[str, Command]] = {

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from everfold.cli.opening.engine import open_memory, run_async
-from everfold.cli.opening.options import Db, Json, Owner, parse_moment
+from everfold.cli.opening.options import MOST_DIGITS, Db, Json, Owner, parse_moment
 from everfold.cli.tables.output import print_json, print_table
 from everfold.core.memory.records import AuditEntry, Extraction
 from everfold.core.primitives.field_types import MOST_WHOLE
@@ -71,9 +71,8 @@ def _find_place(text: str | None) -> AuditEntry | None:
     at = parse_moment("--before", moment)
     if at is None:
         return None
-    return AuditEntry(
-        at=at, user_id=UserId(""), agent_id=None, actor="", action="read", ordinal=min(int(ordinal), MOST_WHOLE)
-    )
+    place = int(ordinal) if len(ordinal) <= MOST_DIGITS else MOST_WHOLE
+    return AuditEntry(at=at, user_id=UserId(""), agent_id=None, actor="", action="read", ordinal=min(place, MOST_WHOLE))
 
 
 def _list(entries: list[AuditEntry]) -> list[dict[str, object]]:

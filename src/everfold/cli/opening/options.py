@@ -12,7 +12,8 @@ from everfold.adapters.transcripts import FORMATS
 from everfold.core.windows.rendering import Provider
 from everfold.errors import InvalidInputError
 
-_MOST_DIGITS = 18
+MOST_DIGITS = 18
+"""A number with more digits is no place in a log, and may be too long for Python to read."""
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Db: TypeAlias = Annotated[
@@ -101,7 +102,7 @@ def parse_range(text: str) -> tuple[int, int]:
     """
     first, _, last = text.partition("-")
     last = last or first
-    is_range = first.isdecimal() and last.isdecimal() and max(len(first), len(last)) <= _MOST_DIGITS
+    is_range = first.isdecimal() and last.isdecimal() and max(len(first), len(last)) <= MOST_DIGITS
     if not is_range or not 1 <= int(first) <= int(last):
         raise InvalidInputError(f"--seq takes a sequence number from 1, or a range such as 12-20, got {text[:60]!r}")
     return int(first), int(last)
