@@ -347,19 +347,22 @@ async def test_positions_leave_and_come_back_with_the_user(engine: Everfold, tmp
     assert after.session_id is not None
 
 
-@pytest.mark.parametrize("transcripts", [True, False])
+@pytest.mark.parametrize("grows", [False, True])
+@pytest.mark.parametrize(("exports", "imports"), [(True, True), (True, False), (False, False)])
 async def test_an_erased_conversation_stays_away_in_another_store(
-    engine: Everfold, tmp_path: Path, *, transcripts: bool
+    engine: Everfold, tmp_path: Path, *, exports: bool, imports: bool, grows: bool
 ) -> None:
     """What was erased with its session does not come back from the file where the user was imported; what is new does."""
     path = tmp_path / "talk.jsonl"
     session_id = (await follow(engine, write(path, said(1), answered(1)))).session_id
     await engine.erase_session(str(session_id))
-    document = json.loads(json.dumps(await engine.export_user(transcripts=transcripts)))
+    if grows:
+        await follow(engine, write(path, said(2)))
+    document = json.loads(json.dumps(await engine.export_user(transcripts=exports)))
     async with everfold.open("memory://") as other:
-        await other.import_user(document)
-        assert (await follow(other, write(path, said(2)))).stored_count == 1
-        assert await list_texts(other) == ["Prompt 2."]
+        await other.import_user(document, transcripts=imports)
+        await follow(other, write(path, said(3)))
+        assert await list_texts(other) == ["Prompt 2."] * (grows and imports) + ["Prompt 3."]
 
 
 async def test_a_title_comes_with_the_file_and_not_after_an_erase(engine: Everfold, tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ class FollowedTranscript:
     read_bytes: int = 0
     left_seq: int = 0
 
+    @property
+    def holds_erased(self) -> bool:
+        """The file holds what was erased with its session, before where the next line begins."""
+        return bool(self.read_bytes and not self.file_id)
+
 
 def name_transcript(conversation: str) -> str:
     """The name of a conversation among the followed ones of a user and an agent: nothing that it says can be read from it."""

@@ -56,7 +56,7 @@ class PortableMemory:
         cursors: Up to where the dreams of each agent have read.
         audit: Oldest first.
         files: By agent and path.
-        followed: Positions in clients' transcripts whose sessions were erased; see `everfold.core.log.following`.
+        followed: Positions in clients' transcripts that hold what was erased; see `everfold.core.log.following`.
         sessions: In the order of their creation; None where they were not asked for.
     """
 

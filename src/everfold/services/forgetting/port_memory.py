@@ -148,7 +148,7 @@ async def read_memory(store: Store, user_id: UserId) -> PortableMemory:
         cursors=tuple((agent_id, read_through) for agent_id, read_through in cursors if read_through),
         audit=tuple(reversed(await store.list_audit(user_id, limit_count=NO_END))),
         files=tuple(await store.read_files(user_id)),
-        followed=tuple(one for one in await store.list_followed(user_id) if one.session_id is None),
+        followed=tuple(one for one in await store.list_followed(user_id) if one.session_id is None or one.holds_erased),
     )
 
 

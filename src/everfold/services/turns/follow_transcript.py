@@ -106,7 +106,7 @@ class Follower:
         """Begin anew with another file, or one that was shortened, unless the file holds what was erased: then it has no id."""
         known, file_id = self.position, transcript.file_id
         start_bytes = await asyncio.to_thread(transcript.find_line, known.read_bytes)
-        if known.read_bytes and not known.file_id:
+        if known.holds_erased:
             file_id = ""
         elif (file_id, start_bytes) != (known.file_id, known.read_bytes):
             start_bytes = 0
