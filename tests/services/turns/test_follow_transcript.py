@@ -1,7 +1,9 @@
 """A transcript that grows is followed: what is new is stored once, whatever happens in between."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from everfold.session import Session
 
 AGENT = "claude-code"
 KEY = f"{AGENT}:talk"
+SAID_AT = datetime(2026, 3, 2, 7, 30, tzinfo=UTC)
 
 
 def said(number: int, **fields: JsonValue) -> JsonValue:
@@ -27,7 +30,7 @@ def said(number: int, **fields: JsonValue) -> JsonValue:
         "type": "user",
         "sessionId": "talk",
         "uuid": f"u{number}",
-        "timestamp": "2026-03-02T07:30:00Z",
+        "timestamp": (SAID_AT + timedelta(minutes=number)).isoformat(),
         "message": {"role": "user", "content": f"Prompt {number}."},
         **fields,
     }
@@ -197,6 +200,14 @@ class Breaking(TranscriptFile):
         return super().read(start_bytes)
 
 
+class Unreadable(TranscriptFile):
+    """A file that cannot be read now."""
+
+    def read(self, start_bytes: int) -> Growth:
+        """An error."""
+        raise OSError(f"the disk is gone before byte {start_bytes}")
+
+
 async def test_a_reading_that_breaks_off_goes_on_where_it_stopped(engine: Everfold, tmp_path: Path) -> None:
     """What was stored before a failure stays, and the next reading has the rest, nothing twice."""
     path = tmp_path / "talk.jsonl"
@@ -244,6 +255,74 @@ async def test_a_file_that_was_shortened_in_place_is_read_anew(engine: Everfold,
     assert (taken.stored_count, taken.skipped) == (more, {})
     assert await list_texts(engine) == [f"Prompt {number}." for number in range(1, 5 + more)]
     assert (await follow(engine, write(path))).stored_count == 0
+
+
+@pytest.mark.parametrize("has_session", [True, False])
+@pytest.mark.parametrize("by", [1, 2, 3])
+async def test_a_file_whose_position_forgot_an_erase_brings_nothing_back(
+    engine: Everfold, tmp_path: Path, *, has_session: bool, by: int
+) -> None:
+    """Where an older version noted the file of an erased conversation again, a shortened file brings only what is new."""
+    path = tmp_path / "talk.jsonl"
+    title: JsonValue = {"type": "ai-title", "aiTitle": "Prompt 1", "sessionId": "talk"}
+    transcript = write(path, said(1), title, said(2))
+    await engine.erase_session(str((await follow(engine, transcript)).session_id))
+    if has_session:
+        await follow(engine, write(path, said(3), said(4)))
+    (position,) = await engine._store.list_followed(None)
+    await engine._store.keep_followed(replace(position, file_id=transcript.file_id))
+    shorten(path, by=by if has_session else 1)
+    with suppress(OSError):
+        await follow(engine, Unreadable(file=path, client=AGENT, name="talk"))
+    assert (await follow(engine, write(path))).stored_count == 0
+    assert (await follow(engine, write(path, said(5), said(6)))).stored_count == 2
+    assert await list_texts(engine) == ["Prompt 3.", "Prompt 4."] * has_session + ["Prompt 5.", "Prompt 6."]
+    assert (await open_talk(engine)).record.title == ""
+
+
+async def test_what_takes_the_place_of_all_that_was_said_is_stored(engine: Everfold, tmp_path: Path) -> None:
+    """A prompt that the client writes in place of the only one that the log has is new."""
+    path = tmp_path / "talk.jsonl"
+    await follow(engine, write(path, said(1)))
+    shorten(path, by=1)
+    assert (await follow(engine, write(path, said(12)))).stored_count == 1
+    assert await list_texts(engine) == ["Prompt 1.", "Prompt 12."]
+
+
+def answered_in_lines(number: int) -> list[JsonValue]:
+    """A reply of two texts, a line each, some seconds after the prompt."""
+    at = SAID_AT + timedelta(minutes=number)
+    return [
+        {
+            "type": "assistant",
+            "sessionId": "talk",
+            "uuid": f"p{number}-{second}",
+            "timestamp": (at + timedelta(seconds=second)).isoformat(),
+            "message": {
+                "role": "assistant",
+                "id": f"m{number}",
+                "content": [{"type": "text", "text": f"Part {second}."}],
+            },
+        }
+        for second in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("by", [1, 2])
+@pytest.mark.parametrize("erases", [True, False])
+async def test_a_reply_that_was_cut_between_its_lines_is_not_stored_again(
+    engine: Everfold, tmp_path: Path, *, erases: bool, by: int
+) -> None:
+    """What a client leaves of a reply that the log has, or had before it was erased, is passed over; the next reply is stored."""
+    path = tmp_path / "talk.jsonl"
+    await follow(engine, write(path, said(1), *answered_in_lines(1), *[said(2)] * (by - 1)))
+    if erases:
+        await (await open_talk(engine)).erase(2)
+    before = await list_texts(engine)
+    shorten(path, by=by)
+    assert (await follow(engine, write(path))).stored_count == 0
+    await follow(engine, write(path, *answered_in_lines(3), said(4)))
+    assert await list_texts(engine) == [*before, "Part 1.\nPart 2.", "Prompt 4."]
 
 
 @pytest.mark.parametrize("is_new", [False, True])

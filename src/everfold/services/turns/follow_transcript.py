@@ -4,12 +4,18 @@ Theory of operation. The position in the file is kept in the store and moves onc
 crash in between has some lines read again. Each message is stored under the id of its last line, and lines whose ids are
 stored are left out, so that reading them again changes nothing, in whatever pieces they come. A message that its log
 refuses is counted and passed over: the file is written by another program, and nothing here can mend it.
+
+Of a file that is read anew, some of what the log does not know was read before: what was erased with an earlier session, or
+the first lines of a reply that is stored under its last one. That is passed over: what stands before a line that the log
+knows, and a reply, or anything where no line is known, that is no later than the newest message of the log. So are titles,
+which have no time. The position moves only at the end then, so that a reading that breaks off begins anew again.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final, Protocol
 
 from everfold.core.log.appending import Incoming
@@ -75,6 +81,7 @@ class Follower:
         open_session: Opens the session of a conversation, by the part of its name after the transcript's own.
         append: Stores messages at the end of a session's log.
         add_title: Gives a session the title that its conversation has by now.
+        read_until: Of a file that is read anew, when the newest message of its log was said.
     """
 
     store: Store
@@ -83,6 +90,7 @@ class Follower:
     open_session: Callable[[str], Awaitable[LiveSession]]
     append: Callable[[LiveSession, Sequence[Incoming]], Awaitable[list[int]]]
     add_title: Callable[[LiveSession, str], Awaitable[None]]
+    read_until: datetime | None = None
     stored_count: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -94,6 +102,8 @@ class Follower:
             if not growth.read_bytes:
                 break
             await self._take(growth)
+        if self.read_until is not None and self.position.read_bytes:
+            await self._keep()
         position = self.position
         return Taken(
             session_id=position.session_id,
@@ -103,30 +113,44 @@ class Follower:
         )
 
     async def _find_start(self, transcript: GrowingTranscript) -> None:
-        """Begin anew with another file, or one that was shortened, unless the file holds what was erased: then it has no id."""
+        """Begin anew with another file, or one that was shortened, unless the file holds what was erased: then it has no id.
+
+        A file that was read and has no session holds it too, under whatever id: older versions noted one again.
+        """
         known, file_id = self.position, transcript.file_id
         start_bytes = await asyncio.to_thread(transcript.find_line, known.read_bytes)
-        if known.holds_erased:
+        has_changed = bool(known.read_bytes) and (file_id, start_bytes) != (known.file_id, known.read_bytes)
+        if known.holds_erased or (has_changed and known.session_id is None):
             file_id = ""
-        elif (file_id, start_bytes) != (known.file_id, known.read_bytes):
-            start_bytes = 0
+        elif has_changed and known.session_id is not None:
+            start_bytes, self.read_until = 0, await self._find_newest(known.session_id)
         self.position = replace(known, path=transcript.path, file_id=file_id, read_bytes=start_bytes)
-        if start_bytes != known.read_bytes:
+        if start_bytes != known.read_bytes and self.read_until is None:
             await self._keep()
+
+    async def _find_newest(self, session_id: SessionId) -> datetime | None:
+        """When the newest message of a log was said, also where it was erased; None for an empty log."""
+        state = await self.store.read_state(session_id)
+        notes = await self.store.read_notes(session_id, [state.last_seq])
+        return notes[0].said_at if notes else None
 
     async def _take(self, growth: Growth) -> None:
         for conversation in growth.conversations:
             await self._store(await self.open_session(_name_part(conversation)), conversation)
         self.skipped += Counter(growth.skipped)
         self.position = replace(self.position, read_bytes=self.position.read_bytes + growth.read_bytes)
-        await self._keep()
+        if self.read_until is None:
+            await self._keep()
 
     async def _store(self, live: LiveSession, conversation: Conversation) -> None:
-        new = await leave_out_stored(self.store, live, conversation.messages, now=self.clock.now())
+        read_until = self.read_until
+        new = await leave_out_stored(self.store, live, conversation.messages, now=read_until or self.clock.now())
+        if read_until is not None:
+            new = _leave_out_read(new, conversation.messages, read_until)
         for at in range(0, len(new), BATCH_COUNT):
             await self._append(live, new[at : at + BATCH_COUNT])
             await asyncio.sleep(0)
-        if conversation.title is not None and live.opening is None:
+        if conversation.title is not None and live.opening is None and read_until is None:
             await self.add_title(live, clean_title(conversation.title))
         if not _name_part(conversation):
             await self._note_compactions(live, conversation)
@@ -165,3 +189,17 @@ class Follower:
 def _name_part(conversation: Conversation) -> str:
     """The name of a side chain; empty for the conversation that the transcript is about."""
     return conversation.name.partition("/")[2]
+
+
+def _leave_out_read(
+    new: Sequence[TranscriptMessage], messages: Sequence[TranscriptMessage], read_until: datetime
+) -> list[TranscriptMessage]:
+    """What a log lacks of the messages of a file that is read anew, without what was read before."""
+    labels = {label for message in new for label in message.labels}
+    known_line = max((one.line for one in messages if labels.isdisjoint(one.labels)), default=0)
+    return [
+        one
+        for one in new
+        if one.line >= known_line
+        and ((known_line and one.wire.get("role") != "assistant") or (one.said_at or read_until) > read_until)
+    ]
