@@ -1793,8 +1793,8 @@ class SyncConversations(Blocking[Conversations]):
     ) -> list[KnownList]:
         """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
 
-        A reply that both have tells that they are of one conversation. Where a request has none, or nothing was erased, no
-        list is looked for.
+        They are of one conversation where the request holds all that is left of the list, and that is enough. Where a
+        request has no reply, or nothing was erased, no list is looked for.
         """
         return self._call(self._wrapped.find_with_erased, user_id, agent_id, key_prefix, given)
 

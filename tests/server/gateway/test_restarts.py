@@ -28,6 +28,21 @@ async def leave(gateway: Gateway, messages: list[dict[str, Any]], headers: Mappi
     await gateway.settle()
 
 
+async def talk(gateway: Gateway, messages: list[dict[str, Any]], *texts: str) -> None:
+    """Say texts one after the other, each with the whole list before it."""
+    for text in texts:
+        messages.append(say(text))
+        messages.append(answered(text_of(await gateway.ask(messages))))
+
+
+async def erase(gateway: Gateway, *seqs: int) -> str:
+    """Erase messages of the only session; gives its id."""
+    [session] = await gateway.sessions()
+    for seq in seqs:
+        await (await gateway.engine.session(id=session.id)).erase(seq)
+    return session.id
+
+
 @pytest.mark.parametrize("named", [NAMED, {}])
 async def test_a_reply_behind_one_that_was_taken_back(
     tmp_path: Path, provider: PlayedProvider, named: Mapping[str, str]
@@ -73,3 +88,45 @@ async def test_a_system_message_in_mid_list_is_the_clients(tmp_path: Path, provi
         await two.ask(messages)
         [session] = await one.sessions()
         assert await one.texts(session.id) == ["One?", "Reply 1.", "Be brief.", "Two?", "Reply 3."]
+
+
+@pytest.mark.parametrize(
+    ("replies", "texts", "erased"),
+    [
+        (["OK."], ["The code is zanzibar."], [1]),
+        (["Hello! How can I help?", "OK."], ["Hi, I am Ann.", "My code is 4711."], [1]),
+    ],
+)
+async def test_one_equal_reply_joins_no_conversations(
+    tmp_path: Path, provider: PlayedProvider, replies: list[str], texts: list[str], erased: list[int]
+) -> None:
+    """A conversation that is not known, with one reply that an erased list has too, begins a session and loses nothing."""
+    provider.plan += [Planned(text=reply) for reply in replies]
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await talk(gateway, [], *texts)
+        session_id = await erase(gateway, *erased)
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        other = [say("My cat is Tom."), answered(replies[0]), say("What is my cat's name?")]
+        on = await gateway.ask(other)
+        assert on.headers["x-everfold-session"] != session_id
+        assert "My cat is Tom." in provider.sent[-1].text
+        assert (await gateway.texts(on.headers["x-everfold-session"]))[0] == "My cat is Tom."
+
+
+@pytest.mark.parametrize(("erased", "others_count"), [([1, 3], 1), ([3, 2], 17)])
+async def test_another_conversation_with_the_same_beginning(
+    tmp_path: Path, provider: PlayedProvider, erased: list[int], others_count: int
+) -> None:
+    """A list with erased messages is found though newer conversations begin as it does, and what was erased stays out."""
+    messages: list[dict[str, Any]] = []
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await talk(gateway, messages, "Hello", "The code is zanzibar.")
+        session_id = await erase(gateway, *erased)
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        for _ in range(others_count):
+            await talk(gateway, [], "Hello")
+        for question in ("On?", "And?"):
+            await talk(gateway, messages, question)
+            assert "zanzibar" not in provider.sent[-1].text
+        assert (await gateway.texts(session_id))[-4:] == [str(message["content"]) for message in messages[-4:]]
+        assert len(await gateway.sessions()) == 1 + others_count

@@ -90,11 +90,19 @@ class Finder:
             choice = choose(read.given, [client_list.messages])
             if choice.kind in ("continue", "retry", "pass"):
                 return Found(choice=choice, conversation=at_hand, client_list=client_list)
-        user_id = await self.find_user(caller)
-        lists = self.engine.admin.conversations
-        known = [] if user_id is None else await lists.find(user_id, AgentId(caller.agent), seed, read.given)
-        if user_id is not None and not known:
-            known = await lists.find_with_erased(user_id, AgentId(caller.agent), name_sessions(seed), read.given)
+        user_id, lists = await self.find_user(caller), self.engine.admin.conversations
+        if user_id is None:
+            return await self._choose(read, seed, ())
+        agent_id = AgentId(caller.agent)
+        found = await self._choose(read, seed, await lists.find(user_id, agent_id, seed, read.given))
+        if found.choice.kind not in ("new", "branch"):
+            return found
+        known = await lists.find_with_erased(user_id, agent_id, name_sessions(seed), read.given)
+        erased = await self._choose(read, seed, known)
+        return found if erased.conversation is None else erased
+
+    async def _choose(self, read: ReadList, seed: bytes, known: Sequence[KnownList]) -> Found:
+        """What a request is to some lists that the store knows."""
         conversations = [await self._open_known(one, seed) for one in known]
         client_lists = [conversation.client_list for conversation in conversations]
         choice = choose(read.given, [client_list.messages for client_list in client_lists])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from everfold.core.conversations.alignment import align
 from everfold.core.conversations.hashes import (
@@ -16,6 +17,9 @@ from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.ports.conversations import ConversationStore
 from everfold.ports.memory import MemoryStore
 from everfold.services.check_arguments import checked
+
+LEAST_EQUAL: Final = 2
+"""So many messages must be left of a list that no hash finds. Source: own choice; a reply alone ("OK.") may be any conversation's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +59,14 @@ class Conversations:
     ) -> list[KnownList]:
         """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
 
-        A reply that both have tells that they are of one conversation. Where a request has none, or nothing was erased, no
-        list is looked for.
+        They are of one conversation where the request holds all that is left of the list, and that is enough. Where a
+        request has no reply, or nothing was erased, no list is looked for.
         """
         if not any(message.is_reply for message in given) or not await self.read_epoch(user_id):
             return []
         found = await self.store.find_with_erased(user_id, agent_id, key_prefix)
         lists = [await self.read(session_id) for session_id in found]
-        return [one for one in lists if shares_reply(one.client_list.messages, given)]
+        return [one for one in lists if is_same_conversation(one.client_list.messages, given)]
 
     async def read(self, session_id: SessionId) -> KnownList:
         """What the client of a session holds.
@@ -122,12 +126,16 @@ def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> 
     return bool(must) and len(must) <= len(given) and must[-1].content == given[len(must) - 1].content
 
 
-def shares_reply(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:
-    """Whether a reply of the assistant stands in a known list and, in the same words, at its place in a request's list."""
+def is_same_conversation(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:
+    """Whether a request's list holds all that is left of a known list with erased messages: two of them, one a reply."""
     alignment = align(given, known)
-    places = () if alignment is None else alignment.places
-    pairs = [(known[place], message) for place, message in zip(places, given, strict=False) if place is not None]
-    return any(message.is_reply and message.content == held.content for held, message in pairs)
+    if alignment is None or alignment.kind == "branch" or alignment.is_cut:
+        return False
+    pairs = [
+        (known[place], message) for place, message in zip(alignment.places, given, strict=True) if place is not None
+    ]
+    equal = [message for held, message in pairs if held.content == message.content]
+    return len(equal) >= LEAST_EQUAL and any(message.is_reply for message in equal)
 
 
 def _count_same(before: Sequence[ClientMessage], after: Sequence[ClientMessage]) -> int:
