@@ -43,15 +43,17 @@ async def erase(gateway: Gateway, *seqs: int) -> str:
     return session.id
 
 
+@pytest.mark.parametrize("erased", [[], [2]])
 @pytest.mark.parametrize("named", [NAMED, {}])
 async def test_a_reply_behind_one_that_was_taken_back(
-    tmp_path: Path, provider: PlayedProvider, named: Mapping[str, str]
+    tmp_path: Path, provider: PlayedProvider, named: Mapping[str, str], erased: list[int]
 ) -> None:
-    """A reply that broke off and was taken back holds its place in the log: the next one goes behind it, in the same session."""
+    """A reply that broke off and was taken back, or erased then, holds its place: the next one goes behind it, in the same session."""
     provider.plan += [CUT, BUSY]
     async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
         await leave(gateway, [say("One?")], named)
         await gateway.ask([say("One?")], headers={**named, "x-stainless-retry-count": "1"})
+        await erase(gateway, *erased)
     async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
         reply = text_of(await gateway.ask([say("One?")], headers={**named, "x-stainless-retry-count": "2"}))
     async with run_gateway(tmp_path / "g.db", provider.url) as gateway:

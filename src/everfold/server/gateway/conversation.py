@@ -82,16 +82,15 @@ class Conversation:
     async def adopt(self) -> None:
         """Take up what the log has behind its client's list: what was stored just before a process was killed.
 
-        What was taken back is not the client's, and holds its place in the log all the same.
+        What was taken back or erased is not the client's, and holds its place in the log all the same.
         """
-        while found := await self._read_behind():
-            for message in found:
-                self.last_seq = message.seq
-                if message.source == "said" and message.kind not in ("fixed", "retracted"):
+        newest_seq = await self._find_newest()
+        while self.last_seq < newest_seq:
+            first_seq, self.last_seq = self.last_seq + 1, min(self.last_seq + _PAGE, newest_seq)
+            for message in await self.session.messages(first_seq, self.last_seq):
+                if message.source == "said" and message.kind != "fixed":
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.wire, message.view)], [message.seq], is_optional=is_optional)
-            if any(message.is_erased for message in found):  # any message may stand in their place
-                await self._read_again()
 
     async def store(
         self, request: ClientRequest, read: ReadList, alignment: Alignment, *, attempt: bytes | None
@@ -208,11 +207,11 @@ class Conversation:
 
     async def is_behind(self) -> bool:
         """Whether the log has messages behind those that are known, which another server has stored."""
-        return bool(await self._read_behind())
+        return self.last_seq < await self._find_newest()
 
-    async def _read_behind(self) -> list[Message]:
-        """The next messages of the log behind those that are known, with those that were taken back."""
-        return await self.session.messages(self.last_seq + 1, self.last_seq + _PAGE, retracted=True)
+    async def _find_newest(self) -> int:
+        """The number of the newest message of the log, also where it was taken back or erased."""
+        return (await self.session.inspect.state()).last_seq
 
     async def note_epoch(self) -> None:
         """Note in which epoch the history is read: what was read before an erase is not held behind it."""
