@@ -64,6 +64,21 @@ async def test_a_reply_behind_one_that_was_taken_back(
     assert "Reply 3." in provider.sent[-1].text
 
 
+async def test_what_a_program_appends_is_not_the_clients(tmp_path: Path, provider: PlayedProvider) -> None:
+    """A client goes on in its session, also after a restart, when a program has appended a message that the client does not hold."""
+    messages: list[dict[str, Any]] = []
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await talk(gateway, messages, "One?")
+        [session] = await gateway.sessions()
+        await (await gateway.engine.session(id=session.id)).append([say("Added by a program.")])
+        await talk(gateway, messages, "Two?")
+    async with run_gateway(tmp_path / "g.db", provider.url) as gateway:
+        await talk(gateway, messages, "Three?")
+        [session] = await gateway.sessions()
+        texts = await gateway.texts(session.id)
+        assert texts == ["One?", "Reply 1.", "Added by a program.", "Two?", "Reply 2.", "Three?", "Reply 3."]
+
+
 async def test_what_another_server_took_back_is_no_branch(tmp_path: Path, provider: PlayedProvider) -> None:
     """A server that knows less of a conversation than the store reads it anew, and goes on in the same session."""
     path = tmp_path / "g.db"
@@ -88,6 +103,7 @@ async def test_a_system_message_in_mid_list_is_the_clients(tmp_path: Path, provi
         await one.ask(messages)
         await one.settle()
         await two.ask(messages)
+        await two.settle()
         [session] = await one.sessions()
         assert await one.texts(session.id) == ["One?", "Reply 1.", "Be brief.", "Two?", "Reply 3."]
 

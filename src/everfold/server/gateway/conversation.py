@@ -82,13 +82,16 @@ class Conversation:
     async def adopt(self) -> None:
         """Take up what the log has behind its client's list: what was stored just before a process was killed.
 
-        What was taken back or erased is not the client's, and holds its place in the log all the same.
+        What was taken back or erased, or what a program has appended behind the list, is not the client's, and holds its
+        place in the log all the same.
         """
-        newest_seq = await self._find_newest()
+        is_known, newest_seq = bool(self.client_list.messages), await self._find_newest()
         while self.last_seq < newest_seq:
             first_seq, self.last_seq = self.last_seq + 1, min(self.last_seq + _PAGE, newest_seq)
+            own = await self._find_own(first_seq, self.last_seq)
             for message in await self.session.messages(first_seq, self.last_seq):
-                if message.source == "said" and message.kind != "fixed":
+                is_own = message.seq in own or not is_known  # a program may have begun a session that its client names
+                if is_own and message.source == "said" and message.kind != "fixed":
                     is_optional = INTERRUPTED_KEY in message.wire
                     await self._grow([read_given(message.wire, message.view)], [message.seq], is_optional=is_optional)
 
@@ -212,6 +215,11 @@ class Conversation:
     async def _find_newest(self) -> int:
         """The number of the newest message of the log, also where it was taken back or erased."""
         return (await self.session.inspect.state()).last_seq
+
+    async def _find_own(self, first_seq: int, last_seq: int) -> set[int]:
+        """Which messages of a part of the log were stored for the client, by the ids that the gateway gives them."""
+        ids = [f"client-{seq}" for seq in range(first_seq, last_seq + 1)]
+        return set((await self.session.integration.lookup(ids)).values())
 
     async def note_epoch(self) -> None:
         """Note in which epoch the history is read: what was read before an erase is not held behind it."""
