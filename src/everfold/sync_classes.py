@@ -1793,7 +1793,7 @@ class SyncConversations(Blocking[Conversations]):
     ) -> list[KnownList]:
         """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
 
-        They are of one conversation where the request holds all that is left of the list, and that is enough. Where a
+        They are of one conversation where the request begins with what is left of the list, and that is enough. Where a
         request has no reply, or nothing was erased, no list is looked for.
         """
         return self._call(self._wrapped.find_with_erased, user_id, agent_id, key_prefix, given)

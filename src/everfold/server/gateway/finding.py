@@ -99,7 +99,8 @@ class Finder:
             return found
         known = await lists.find_with_erased(user_id, agent_id, name_sessions(seed), read.given)
         erased = await self._choose(read, seed, known)
-        return found if erased.conversation is None else erased
+        is_worse = erased.conversation is None or (erased.choice.kind == "branch" and found.conversation is not None)
+        return found if is_worse else erased
 
     async def _choose(self, read: ReadList, seed: bytes, known: Sequence[KnownList]) -> Found:
         """What a request is to some lists that the store knows."""

@@ -59,7 +59,7 @@ class Conversations:
     ) -> list[KnownList]:
         """The lists that a request's list may go on from of which an erase has left no hash of a beginning or an end.
 
-        They are of one conversation where the request holds all that is left of the list, and that is enough. Where a
+        They are of one conversation where the request begins with what is left of the list, and that is enough. Where a
         request has no reply, or nothing was erased, no list is looked for.
         """
         if not any(message.is_reply for message in given) or not await self.read_epoch(user_id):
@@ -127,9 +127,9 @@ def is_ending(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> 
 
 
 def is_same_conversation(known: Sequence[ClientMessage], given: Sequence[GivenMessage]) -> bool:
-    """Whether a request's list holds all that is left of a known list with erased messages: two of them, one a reply."""
+    """Whether a request's list begins with what is left of a known list with erased messages: two of them, one a reply."""
     alignment = align(given, known)
-    if alignment is None or alignment.kind == "branch" or alignment.is_cut:
+    if alignment is None or alignment.is_cut:
         return False
     pairs = [
         (known[place], message) for place, message in zip(alignment.places, given, strict=True) if place is not None
