@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,11 +106,15 @@ def kill_daemons(sign: int = signal.SIGKILL) -> None:
 
 
 def is_alive(process: int) -> bool:
-    """Whether a process has not ended yet; one that is only not waited for holds nothing any more."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
+    """Whether a thread of a process has not ended yet: the last one lets go of what they held open.
+
+    One that has only not been waited for has ended. The first thread is seen as such before the others have ended.
+    """
+    states = []
+    for thread in Path(f"/proc/{process}/task").glob("*/stat"):
+        with suppress(OSError):
+            states.append(thread.read_text().rpartition(") ")[2][0])
+    return any(state not in "ZX" for state in states)
 
 
 @pytest.fixture
