@@ -680,15 +680,20 @@ async def test_approve_applies_what_was_proposed() -> None:
         await bench.dreamer.approve(dream.id)
 
 
-async def test_approve_refuses_what_has_changed() -> None:
-    """A refused approval of a stale proposal changes nothing, and the next dream reads the same in its place."""
+async def _propose_over_a_topic() -> tuple[Bench, Dream, Topic]:
+    """A proposed dream over a topic that stands, and that topic as a hand would edit it, which makes the dream stale."""
     bench = await Bench().open(*HARBOUR)
     await bench.dream()
     bench.policy = replace(bench.policy, review=True)
     await remember(bench.store, NEW)
     proposed = _held(await bench.dream())
     (topic,) = await bench.topics()
-    edited = replace(topic, revision=2, content="By hand.", dream_id=None)
+    return bench, proposed, replace(topic, revision=2, content="By hand.", dream_id=None)
+
+
+async def test_approve_refuses_what_has_changed() -> None:
+    """A refused approval of a stale proposal changes nothing, and the next dream reads the same in its place."""
+    bench, proposed, edited = await _propose_over_a_topic()
     head = await bench.store.read_memory_version(ADA)
     await bench.store.change_memory(MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head, topics=(edited,)))
     before = await bench.snapshot()
@@ -722,15 +727,9 @@ async def test_reject_drops_a_proposal_and_goes_on() -> None:
 @pytest.mark.parametrize("moved_by", ["edit", "erase"])
 async def test_rejecting_a_stale_proposal_loses_none_of_its_items(moved_by: str) -> None:
     """What a rejected proposal read is dreamed again where the proposal could not have been approved any more."""
-    bench = await Bench().open(*HARBOUR)
-    await bench.dream()
-    bench.policy = replace(bench.policy, review=True)
-    await remember(bench.store, NEW)
-    proposed = _held(await bench.dream())
-    (topic,) = await bench.topics()
+    bench, proposed, edited = await _propose_over_a_topic()
     head = await bench.store.read_memory_version(ADA)
     change = MemoryChange(user_id=ADA, agent_id=GUIDE, expected=head)
-    edited = replace(topic, revision=2, content="By hand.", dream_id=None)
     edit, erase = replace(change, topics=(edited,)), replace(change, has_erased=True)
     await bench.store.change_memory(edit if moved_by == "edit" else erase)
     assert (await bench.dreamer.reject(proposed.id)).state == "rejected"
