@@ -22,7 +22,7 @@ _LATER_STATUSES: Final = frozenset({408, 409, 425})
 """A request that came at the wrong moment. Source: RFC 9110, 15.5.9 and 15.5.10; RFC 8470, 5.2."""
 
 _CODE: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
-"""A word for programs, of which a provider has a list; a sentence is none."""
+"""An error code of a provider: a single word. A sentence, which could quote a message, does not match."""
 
 
 def translate(error: Exception, *, model: str, api_key: str | None) -> EverfoldError:

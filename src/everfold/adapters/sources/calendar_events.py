@@ -311,7 +311,7 @@ def _has_times(event: Component) -> bool:
 
 
 def _find_uid(event: Component) -> str:
-    """What names an event; one without a UID is another than all others."""
+    """What identifies an event; one without a UID is different from all others."""
     return str(event.get("UID", id(event)))
 
 

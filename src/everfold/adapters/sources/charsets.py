@@ -1,4 +1,4 @@
-"""The character sets that a text of others names."""
+"""The character sets that mails and web pages name."""
 
 import codecs
 from typing import Final
@@ -11,7 +11,7 @@ Source: RFC 3492; RFC 1035, 2.3.4.
 
 
 def find_charset(name: str | None) -> str | None:
-    """The character set of this name, or None where it is unknown or none of texts."""
+    """The character set of this name; None where it is unknown or does not decode text."""
     try:
         return None if name is None or codecs.lookup(name).name in _OF_HOST_NAMES else name
     except (LookupError, ValueError):

@@ -129,7 +129,7 @@ def _is_sound(row: Row, client: _Client) -> bool:
 
 
 def _read_together(rows: list[Row], name: str, client: _Client) -> tuple[tuple[Conversation, ...], list[Row]]:
-    """What lines hold that can each be read alone, and those lines, without the ones that the others do not fit with."""
+    """The conversations of lines that can each be read alone, and those lines, without any that do not fit with the others."""
     while rows:
         try:
             return client.read(rows, name), rows

@@ -168,12 +168,12 @@ def tells_too_long(response: httpx2.Response, refusal: bytes) -> bool:
 
 
 async def read_raw(response: httpx2.Response) -> bytes:
-    """The body of an answer as it came, which its head fits."""
+    """The body of an answer as it came, to which the length and the encoding in its headers apply."""
     return b"".join([piece async for piece in response.aiter_raw()])
 
 
 def unpack(response: httpx2.Response, body: bytes) -> bytes:
-    """The body of an answer without its compression; as it came where it has none, or another one than its head says."""
+    """The body of an answer without its compression; as it came where it has none, or is not compressed as its headers say."""
     if "content-encoding" not in response.headers:
         return body
     try:

@@ -179,5 +179,5 @@ def make_seed(caller: Caller) -> bytes:
 
 
 def name_sessions(seed: bytes) -> str:
-    """What the keys of sessions begin with that the gateway names: with the ids that their client sends, where no hash is left."""
+    """The prefix of the session keys that the gateway makes: by the client's ids, lists are found of which an erase left no hash."""
     return f"gateway_{seed.hex()}_"
