@@ -337,6 +337,24 @@ async def test_a_turn_in_an_older_session_makes_it_current(tmp_path: Path) -> No
         assert await read_log(client, second) == []
 
 
+@pytest.mark.parametrize("headers", [{}, {"idempotency-key": "k1"}])
+async def test_a_refused_turn_leaves_the_current_session_as_it_is(tmp_path: Path, headers: dict[str, str]) -> None:
+    """A chat that is refused in the session that it names does not make it current, and its refusal is not of unknown outcome."""
+    async with talking(tmp_path, SLOW) as talk, talk.client() as client:
+        older = (await client.post("/api/sessions", json={"agent": "guide"})).json()["id"]
+        newer = (await client.post("/api/sessions", json={"agent": "guide", "new": True})).json()["id"]
+        silent = {"user": "default", "message": None, "session_id": older}
+        refused = await client.post(CHAT, json=silent, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+        assert (await client.get(f"/api/sessions/{newer}")).json()["is_current"]
+        async with asking(client, session_id=older) as stream:
+            await stream.until("text_delta")
+            await client.post(f"/api/sessions/{newer}/resume")
+            busy = await client.post(CHAT, json={**silent, "message": "And now?"}, headers={k: "k2" for k in headers})
+            assert (busy.status_code, busy.json()["code"]) == (409, "conflict")
+            assert (await client.get(f"/api/sessions/{newer}")).json()["is_current"]
+
+
 @pytest.mark.parametrize("has_main", [True, False])
 async def test_a_turn_stays_in_its_session_key(tmp_path: Path, has_main: bool) -> None:  # noqa: FBT001 - of a table
     """A chat that names a session with a session key stores everything there; no other session is touched or created."""

@@ -100,15 +100,21 @@ async def open_current(
         NotFoundError: user and agent have no such session.
         BudgetUnsatisfiableError: system prompt and tools leave no room within the limit.
     """
-    key = None if session_id is None else await _resume(engine, session_id, user, agent)
-    return await engine.session(user=user, agent=agent, session_key=key, limit=limit, system=system, tools=tools)
+    hold = partial(engine.session, limit=limit, system=system, tools=tools)
+    if session_id is None:
+        return await hold(user=user, agent=agent)
+    await _require_own(engine, session_id, user, agent)
+    session = await hold(id=session_id)  # what leaves no room for it is refused while another session is current
+    await session.integration.resume()
+    return await hold(user=user, agent=agent, session_key=session.record.session_key or None)
 
 
-async def _resume(engine: Everfold, session_id: str, user: str, agent: str) -> str | None:
-    """Make a session the current one of its session key, and give that session key."""
-    session = await engine.session(id=session_id)
-    record = session.record
+async def _require_own(engine: Everfold, session_id: str, user: str, agent: str) -> None:
+    """Refuse a session of another user or agent.
+
+    Raises:
+        NotFoundError: it is, or there is none.
+    """
+    record = (await engine.session(id=session_id)).record
     if (record.user_id, record.agent_id) != ((await engine.get_user(user)).id, agent):
         raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
-    await session.integration.resume()
-    return record.session_key or None

@@ -87,8 +87,13 @@ class Chats:
         await asyncio.to_thread(load_answering)
         from everfold.agents.open_chat import open_chat
 
-        async with (
-            open_chat(
+        async with AsyncExitStack() as held:
+            leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
+            if question.session_id is not None:  # a refusal leaves the current session as it is
+                await leases.wait_for(question.session_id)
+            if question.text is None:
+                await _require_open(engine, question)
+            async with open_chat(
                 engine,
                 settings,
                 agent=question.agent_id,
@@ -97,25 +102,21 @@ class Chats:
                 session_id=question.session_id,
                 clock=clock,
                 ids=ids,
-            ) as chat,
-            AsyncExitStack() as held,
-        ):
-            if question.text is None:
-                await _require_open(chat)
-            self._require_rest(chat.session.id)
-            leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
-            events = _answer(chat, question.text, leases)
-            talk = Talk(chat=chat, holder=leases.holder, first_id=chat.session.id, events=events)
-            self._talks.append(talk)
-            held.callback(self._talks.remove, talk)
-            await leases.wait_for(talk.first_id)
-            talk.is_held = True
-            stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
-            try:
-                async with aclosing(events):
-                    yield talk
-            finally:
-                stopper.cancel()
+            ) as chat:
+                self._require_rest(chat.session.id)
+                events = _answer(chat, question.text, leases)
+                talk = Talk(chat=chat, holder=leases.holder, first_id=chat.session.id, events=events)
+                self._talks.append(talk)
+                held.callback(self._talks.remove, talk)
+                if question.session_id is None:
+                    await leases.wait_for(talk.first_id)
+                talk.is_held = True
+                stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
+                try:
+                    async with aclosing(events):
+                        yield talk
+                finally:
+                    stopper.cancel()
 
     def stop(self, session_id: str) -> bool:
         """Stop the running answer of a session at this server; False where none runs here."""
@@ -175,12 +176,21 @@ def _refuse(session_id: str) -> ConflictError:
     return ConflictError(f"session {session_id}: an answer is running; wait for it, or stop it", session=session_id)
 
 
-async def _require_open(chat: "Chat") -> None:
-    stopped = await chat.find_stopped()
+async def _require_open(engine: Everfold, question: Question) -> None:
+    """Refuse a question without words where nothing waits for an answer; nothing is written.
+
+    Raises:
+        InvalidInputError: nothing does.
+    """
+    from everfold.agents.stopped import find_stopped
+
+    if question.session_id is not None:
+        session = await engine.session(id=question.session_id)
+    else:
+        session = await engine.session(user=question.user_id, agent=question.agent_id, create=False)
+    stopped = await find_stopped(session)
     if stopped is None or not stopped.is_open:
-        raise InvalidInputError(
-            f"session {chat.session.id}: no message waits for an answer; send one", session=chat.session.id
-        )
+        raise InvalidInputError(f"session {session.id}: no message waits for an answer; send one", session=session.id)
 
 
 async def _answer(chat: "Chat", text: str | None, leases: Leases) -> AsyncGenerator[ChatEvent]:

@@ -12,6 +12,7 @@ import anyio
 
 from everfold.errors import StoreError
 from everfold.ports.leases import LeaseName, LeaseStore
+from everfold.ports.writing import watch_writes
 
 
 @asynccontextmanager
@@ -27,15 +28,17 @@ async def hold_lease(store: LeaseStore, name: LeaseName, *, holder: str, secs: f
     Raises:
         StoreError: the lease could not be asked for.
     """
-    if not await store.claim_lease(name, holder=holder, secs=secs):
+    with watch_writes():  # of its own: a lease is nothing that a repeat of the work would write again
+        is_held = await store.claim_lease(name, holder=holder, secs=secs)
+        renewing = asyncio.create_task(_renew(store, name, holder, secs)) if is_held else None
+    if renewing is None:
         yield False
         return
-    renewing = asyncio.create_task(_renew(store, name, holder, secs))
     try:
         yield True
     finally:
         renewing.cancel()
-        with anyio.CancelScope(shield=True), suppress(StoreError):  # a lease that stays runs out
+        with watch_writes(), anyio.CancelScope(shield=True), suppress(StoreError):  # a lease that stays runs out
             await asyncio.wait([renewing])
             await store.release_lease(name, holder=holder)
 
