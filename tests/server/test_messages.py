@@ -56,6 +56,8 @@ async def test_the_newest_messages_are_retracted(admin: httpx2.AsyncClient, sess
     assert listed[2]["text"] == talk(2)[2]["content"]
     assert len((await admin.get(f"{path}/window")).json()["request"]["messages"]) == 2
     assert (await admin.post(f"{path}/retract", json={"count": 3})).status_code == 422
+    assert (await admin.post(f"{path}/retract", json={"last": 1})).status_code == 409
+    assert (await admin.post(f"{path}/retract", json={"last": 2})).json()["seqs"] == [2]
 
 
 async def test_an_overlapping_batch_appends_the_rest(admin: httpx2.AsyncClient, session_id: str) -> None:

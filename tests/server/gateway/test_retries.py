@@ -14,8 +14,10 @@ from tests.support.sizes import matrix
 from tests.support.waiting import until
 
 from everfold.core.conversations.replies import Reply, StreamedReply, read_reply
+from everfold.core.conversations.requests import ClientRequest
 from everfold.core.log.messages import WireFormat
 from everfold.errors import StoreUnavailableError
+from everfold.server.gateway.conversation import Conversation
 from everfold.services.sessions.conversations import Conversations
 from everfold.session import Session
 
@@ -237,6 +239,30 @@ async def test_a_retry_in_a_later_turn_has_its_history(
     [session] = await gateway.sessions()
     assert await gateway.texts(session.id) == ["My name is Ada.", "Reply 1.", "What is my name?", "Reply 3."]
     assert text_of(await gateway.ask([say("My name is Ada.")], headers=FIRST)) == "Reply 1."
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_nothing_is_taken_back_for_what_another_process_stored(
+    gateway: Gateway, provider: PlayedProvider, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
+) -> None:
+    """A reply that broke off stays where another process appends just before it is taken back, and so does what that stored."""
+    asked = [say("My name is Ada."), answered("Reply 1.")] if is_whole else []
+    await gateway.ask([say("My name is Ada.")], headers=NAMED)
+    provider.plan += [Planned(text="A long answer that goes on.", is_cut=True)]
+    await gateway.ask([*asked, say("What is my name?")], headers=NAMED, stream=True)
+    [session] = await gateway.sessions()
+    configure = Conversation.configure
+
+    async def append_first(conversation: Conversation, request: ClientRequest) -> None:
+        await (await gateway.engine.session(id=session.id)).append(say("Remember: no calls on Fridays."))
+        await configure(conversation, request)
+
+    monkeypatch.setattr(Conversation, "configure", append_first)
+    await gateway.ask([*asked, say("What is my name?")], headers={**NAMED, "x-stainless-retry-count": "1"})
+    texts = await gateway.texts(session.id)
+    assert texts[:3] == ["My name is Ada.", "Reply 1.", "What is my name?"]
+    assert texts[3].startswith("A long answer")
+    assert texts[4] == "Remember: no calls on Fridays."
 
 
 async def test_other_keys_are_other_requests(gateway: Gateway, provider: PlayedProvider) -> None:

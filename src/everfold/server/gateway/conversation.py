@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final, cast
@@ -137,7 +138,12 @@ class Conversation:
         messages = self.client_list.messages
         count = len(messages) - 1 - max([place for place in alignment.places if place is not None], default=-1)
         if count and messages[-1].seq == self.last_seq and all(one.is_optional for one in messages[-count:]):
-            await self.session.retract(count)
+            await self._retract(count)
+
+    async def _retract(self, count: int) -> None:
+        """Take back the newest messages of the list. They stay where anything was stored behind them meanwhile."""
+        with suppress(ConflictError):
+            await self.session.retract(count, last=self.last_seq)
 
     async def add(self, request: ClientRequest, read: ReadList, *, attempt: bytes | None) -> None:
         """Store the messages of a request that carries only what is new.
@@ -154,7 +160,7 @@ class Conversation:
         count = sum(1 for _ in takewhile(lambda message: message.is_optional, reversed(messages)))
         said = messages[: len(messages) - count]
         if count and messages[-1].seq == self.last_seq:
-            await self.session.retract(count)
+            await self._retract(count)
         await self._keep(mark_attempt(said, attempt))
 
     async def configure(self, request: ClientRequest) -> None:

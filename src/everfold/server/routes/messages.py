@@ -87,7 +87,7 @@ async def get_message(
 @router.post("/api/sessions/{session}/retract", response_model=RetractedSchema)
 async def retract_messages(caller: AnyKey, opened: OfSession, asked: NewRetraction) -> Retracted:
     """Retract the newest messages: they leave window, recall, search and later digests, and keep their numbers."""
-    return await opened.retract(asked.count, actor=caller.actor)
+    return await opened.retract(asked.count, last=asked.last, actor=caller.actor)
 
 
 @router.delete("/api/sessions/{session}/messages/{seq}", response_model=ErasedMessageSchema)

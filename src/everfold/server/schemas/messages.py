@@ -72,6 +72,9 @@ class NewRetraction(Given):
     count: int = Field(
         default=1, ge=1, le=MOST_RETRACTED, description="The newest messages that are not retracted.", examples=[1]
     )
+    last: int | None = Field(
+        default=None, ge=1, description="Refused with 409 where the newest message is another one.", examples=[None]
+    )
 
 
 class AskedMessages(Given):
