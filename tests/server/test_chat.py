@@ -350,7 +350,7 @@ async def test_a_refused_turn_leaves_the_current_session_as_it_is(tmp_path: Path
         async with asking(client, session_id=older) as stream:
             await stream.until("text_delta")
             await client.post(f"/api/sessions/{newer}/resume")
-            busy = await client.post(CHAT, json={**silent, "message": "And now?"}, headers={k: "k2" for k in headers})
+            busy = await client.post(CHAT, json={**silent, "message": "And now?"}, headers=dict.fromkeys(headers, "k2"))
             assert (busy.status_code, busy.json()["code"]) == (409, "conflict")
             assert (await client.get(f"/api/sessions/{newer}")).json()["is_current"]
 

@@ -484,6 +484,48 @@ async def test_a_branch_asks_from_where_its_parent_was_answered(url: str) -> Non
         assert source.asked[-1][0] == source.asked[-2][1]
 
 
+@pytest.mark.moves_prefix
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("way", ["branch", "rewind", "retract"])
+async def test_what_only_a_refresh_said_that_is_gone_is_asked_again(url: str, way: str, *, is_first: bool) -> None:
+    """Where a log goes back behind a refresh, the user's next message is a return, and its sources are asked for all since the one shown."""
+    work = FakeSource(name="calendar://work", text=lambda first, last: f"Work {first:%H:%M} to {last:%H:%M}.")
+    inbox = FakeSource(name="imap://inbox", text=lambda first, last: f"Mail {first:%H:%M} to {last:%H:%M}.")
+    async with opened(url, [work, inbox]) as rig:
+        await rig.turn()
+        for _ in range(0 if is_first else 2):
+            await rig.turn(away=2 * HOUR)
+        asked = len(work.asked)
+        shown = find_refreshes(await rig.session.window())
+        last_seq = (await rig.session.inspect.state()).last_seq
+        await rig.turn(away=3 * HOUR)
+        await rig.turn(away=4 * HOUR)
+        if way == "retract":
+            await rig.session.retract((await rig.session.inspect.state()).last_seq - last_seq)
+        else:
+            rig.session = await (rig.session.rewind if way == "rewind" else rig.session.branch)(last_seq)
+        assert find_refreshes(await rig.session.window()) == shown
+        window = await rig.turn()
+        for source, word in ((work, "Work"), (inbox, "Mail")):
+            since, until = source.asked[asked][0], rig.clock.now() - timedelta(minutes=1)
+            assert source.asked[asked + 2 :] == [(since, until)]
+            assert f"{word} {since:%H:%M} to {until:%H:%M}." in show(window)
+        assert (await rig.session.verify()).is_sound
+
+
+async def test_a_refresh_of_an_earlier_form_is_asked_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refresh that does not say since when its source was asked counts as none that was ever made, where the log goes back."""
+    source = FakeSource(name="calendar://work", text=lambda first, last: f"From {first:%H:%M} to {last:%H:%M}.")
+    monkeypatch.setattr("everfold.core.sources.refreshing.ASKED_KEY", "of_an_earlier_form")
+    async with opened(url, [source]) as rig:
+        await rig.turn()
+        await rig.turn(away=2 * HOUR)
+        monkeypatch.undo()
+        rig.session = await rig.session.rewind(2)
+        await rig.turn()
+        assert source.asked[1][0] <= source.asked[0][0]
+
+
 async def test_a_rotated_session_goes_on_with_the_newest(file_url: str) -> None:
     """A session that follows one that has compacted shows the same refresh, and asks from where it was answered."""
     source = FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")

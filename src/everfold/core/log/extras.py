@@ -18,8 +18,11 @@ EXTRAS_PART: Final = -1
 """The part that a cut names which leaves the extras out."""
 EXTRAS_CUT: Final = Cut(part=EXTRAS_PART, start=0, end=0)
 
+ASKED_KEY: Final = "asked_since"
+"""The member of a stored context refresh that says since when each source was asked. No provider is sent it."""
 _OPENAI_KEYS: Final = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call", INTERRUPTED_KEY, ENVELOPE_KEY}
+    {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call"}
+    | {INTERRUPTED_KEY, ENVELOPE_KEY, ASKED_KEY}
 )
 """What is read of a message in OpenAI's form. Source: the reference of chat completions."""
 _PART_KEYS: Final = {

@@ -16,6 +16,7 @@ from typing import Final, Literal
 from everfold.core.compaction.layout import Layout
 from everfold.core.compaction.planning import measure_window
 from everfold.core.log.budget import Policy, UsableBudget
+from everfold.core.log.extras import ASKED_KEY
 from everfold.core.log.messages import Message, TextPart
 from everfold.core.log.sessions import SessionRecord
 from everfold.core.log.state import Answered, KnownRefresh, SessionState
@@ -160,7 +161,11 @@ def list_told(refresh: Message) -> tuple[TextPart, ...]:
 
 
 def compose_refresh(
-    answers: Sequence[Answer], *, at: datetime, cap_tokens: int, told: Sequence[TextPart] = ()
+    answers: Sequence[Answer],
+    *,
+    at: datetime,
+    cap_tokens: int,
+    before: Message | None = None,
 ) -> Refresh | None:
     """The message of what sources said, or None where nothing of it fits.
 
@@ -168,14 +173,17 @@ def compose_refresh(
         answers: In the order in which they are shown; those that no longer fit are left out whole.
         at: When the message is stored.
         cap_tokens: What all of them may cost together, fences included.
-        told: What the refresh that it takes the place of says and stays shown, before the answers; a new answer of the
-            same source replaces it.
+        before: The refresh that it takes the place of and that stays shown, before the answers; a new answer of the same
+            source replaces what it says.
     """
     new = {answer.question.source for answer in answers}
+    told = list_told(before) if before else ()
     kept = [(part.text, find_source(part)) for part in told if find_source(part) not in new]
     used = sum(estimate_text_tokens(text) + FENCE_TOKENS for text, _ in kept)
     parts: list[JsonValue] = [{"type": "text", "text": name_refresh(at)}]
     parts += [{"type": "text", "text": text, SOURCE_KEY: source} for text, source in kept]
+    asked = read_asked(before) if before else {}
+    since = {source: from_at.isoformat() for source, from_at in asked.items() if source not in new}
     answered: list[Answered] = []
     left_out: list[str] = []
     for answer in answers:
@@ -186,11 +194,12 @@ def compose_refresh(
             continue
         used += tokens
         parts.append({"type": "text", "text": text, SOURCE_KEY: answer.question.source})
+        since[answer.question.source] = answer.question.from_at.isoformat()
         answered.append(Answered(answer.question.source, answer.question.to_at))
     if not answered:
         return None
     return Refresh(
-        wire={"role": "user", "content": parts},
+        wire={"role": "user", "content": parts, ASKED_KEY: {**since}},
         answered=tuple(answered),
         sources_count=len(parts) - 1,
         tokens=used,
@@ -223,6 +232,32 @@ def note_answers(state: SessionState, answered: Iterable[Answered]) -> SessionSt
     """The state that knows up to when sources have answered; its revision stays."""
     known = {**dict(state.answered), **dict(answered)}
     return replace(state, answered=tuple(Answered(source, known[source]) for source in sorted(known)))
+
+
+def ask_again(
+    state: SessionState, gone: Sequence[Message], shown: Message | None, *, active_at: datetime | None
+) -> SessionState:
+    """The state of a log that went back behind refreshes, whose sources are asked again for what these alone said.
+
+    So that the user's return brings it, the user was there last when the log was where it is now. The revision stays.
+
+    Args:
+        state: It knows up to when the sources had answered in the log that was.
+        gone: The refreshes that the log has no longer, oldest first.
+        shown: The one that is shown now; what it says was not said by the others alone.
+        active_at: When the last user message that is left was said.
+    """
+    known = dict(state.answered)
+    held = read_asked(shown) if shown else {}
+    for refresh in reversed(gone):
+        asked = read_asked(refresh)
+        for source in (asked.keys() or {find_source(part) for part in list_told(refresh)}) & known.keys():
+            if source not in asked:  # of an earlier form
+                del known[source]
+            elif asked[source] != held.get(source):
+                known[source] = asked[source]
+    answered = tuple(Answered(source, known[source]) for source in sorted(known))
+    return replace(state, answered=answered, active_at=active_at, away_since=None)
 
 
 def measure_replacement(before: SessionState, after: SessionState, layout: Layout) -> int | None:
@@ -260,6 +295,21 @@ def _measure_behind(refresh: KnownRefresh, state: SessionState, layout: Layout) 
 def find_source(part: TextPart) -> str:
     """The source that a part of a refresh names, as a fence may name it."""
     return _name_source(part.raw.get(SOURCE_KEY) if part.raw is not None else None)
+
+
+def read_asked(refresh: Message) -> dict[str, datetime]:
+    """Since when each source was asked that a stored refresh shows; empty where it is of an earlier form."""
+    written = refresh.wire.get(ASKED_KEY)
+    found = {source: _read_moment(at) for source, at in written.items()} if isinstance(written, dict) else {}
+    return {source: at for source, at in found.items() if at is not None}
+
+
+def _read_moment(written: JsonValue) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(written) if isinstance(written, str) else None
+    except ValueError:
+        return None
+    return at if at is not None and at.tzinfo is not None else None
 
 
 def _name_source(name: object) -> str:

@@ -18,7 +18,7 @@ from functools import partial
 
 import anyio
 
-from everfold.core.log.messages import TextPart
+from everfold.core.log.messages import Message
 from everfold.core.log.state import Answered
 from everfold.core.observation.events import (
     ContextRefreshed,
@@ -36,7 +36,6 @@ from everfold.core.sources.refreshing import (
     Refresh,
     compose_refresh,
     find_cap,
-    list_told,
     list_untold,
     note_answers,
     plan_questions,
@@ -281,12 +280,12 @@ class Refresher:
                 asking.is_owed = True
                 self._rounds[live.record.id] = asking
                 return self._skip(live, cause, "step_open", asking.asked)
-            answers, told = await self._choose(live, asking)
+            answers, before = await self._choose(live, asking)
             if not answers:
                 return self._skip(live, cause, "nothing_said", asking.asked)
             now = self.clock.now()
             cap_tokens = find_cap(self.policy.cap_tokens, live.budget())
-            made = compose_refresh(answers, at=now, cap_tokens=cap_tokens, told=told)
+            made = compose_refresh(answers, at=now, cap_tokens=cap_tokens, before=before)
             if made is None:
                 return self._skip(live, cause, "no_room", asking.asked)
             incoming = read_incoming(made.wire, said_at=now, wire_format="openai", source="refresh")
@@ -305,15 +304,15 @@ class Refresher:
             session=live.record.id,
         )
 
-    async def _choose(self, live: LiveSession, asking: _Asking) -> tuple[tuple[Answer, ...], tuple[TextPart, ...]]:
-        """The answers to store, and what a refresh that was stored since the round began says beside them."""
+    async def _choose(self, live: LiveSession, asking: _Asking) -> tuple[tuple[Answer, ...], Message | None]:
+        """The answers to store, and the refresh that was stored since the round began, which says more beside them."""
         order = [allowed.name for _, allowed in self.sources]
         answers = tuple(asking.answers[name] for name in order if name in asking.answers)
         seq = live.state.refresh_seq
         if seq <= asking.after_seq:
-            return answers, ()
+            return answers, None
         messages = await live.load_messages(self.store, [seq])
-        return list_untold(answers, live.state), list_told(messages[seq])
+        return list_untold(answers, live.state), messages[seq]
 
     def _skip(
         self, live: LiveSession, cause: Cause, reason: SkipReason, asked: Sequence[SourceAsked] = ()

@@ -22,6 +22,7 @@ from everfold.errors import ConflictError, InvalidInputError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock
 from everfold.services.memory.look_up import list_block_items, list_superseded
+from everfold.services.sessions.go_back import go_back
 from everfold.services.sessions.live import LiveSession
 from everfold.services.sessions.read import find_newest
 from everfold.services.telling.queueing import write_in_turn
@@ -196,6 +197,7 @@ async def _plan(
         fixed_tokens=fixed_tokens,
     )
     new = retraction.state.with_cache_break("retract", measure_return(state, retraction.state, layout))
+    new = await go_back(store, session_id, new, [one.seq for one in state.refreshes if one.seq >= first_seq])
     change = await _plan_memory(store, live, seqs, policy, now=now, actor=actor)
     return replace(retraction, state=new, memory=() if change is None else (change,))
 

@@ -17,6 +17,7 @@ from everfold.errors import ConflictError, InvalidInputError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
 from everfold.services.sessions.configure import require_room
+from everfold.services.sessions.go_back import go_back
 from everfold.services.sessions.list_compactions import iterate_compactions
 from everfold.services.sessions.live import LiveSession, Opening, load_session
 from everfold.services.telling.stream import Stream
@@ -282,9 +283,13 @@ class Opener:
             refreshes=refreshes,
             cache_breaks=(("session", WHOLE_WINDOW),),
         )
-        if state.refresh_seq == live.state.refresh_seq:
-            state = replace(state, answered=live.state.answered)
+        gone = [found for found in await self._list_refreshes(live) if found > seq]
+        state = await go_back(self.store, live.record.id, replace(state, answered=live.state.answered), gone)
         return _go_on(state, live.state)
+
+    async def _list_refreshes(self, live: LiveSession) -> list[int]:
+        """The context refreshes of a log, rising; read only where it has any."""
+        return await self.store.list_refreshes(live.record.id) if live.state.refreshes else []
 
     async def _refreshes_at(self, live: LiveSession, seq: int, compaction_id: CompactionId) -> tuple[KnownRefresh, ...]:
         """The context refreshes that a log knew of at a boundary; read only where it has any."""

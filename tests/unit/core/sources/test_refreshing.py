@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everfold.core.log.budget import Policy, share_budget
-from everfold.core.log.messages import TextPart
+from everfold.core.log.messages import Message
 from everfold.core.log.state import UNCALIBRATED, Answered, SessionState
 from everfold.core.log.wire import read_wire
 from everfold.core.sources.refreshing import (
@@ -16,16 +16,18 @@ from everfold.core.sources.refreshing import (
     AllowedSource,
     Answer,
     Question,
+    Refresh,
     compose_refresh,
     cut_answer,
     find_cap,
     find_source,
     note_answers,
     plan_questions,
+    read_asked,
 )
 from everfold.core.text.frames import FENCE_TOKENS, name_refresh
 from everfold.core.text.tokens import estimate_text_tokens
-from everfold.testing.kit.builders import minute, session_record
+from everfold.testing.kit.builders import incoming, minute, session_record
 from everfold.testing.kit.fakes import STARTED_AT
 
 BACK = SessionState(turn_seq=9, turns_count=3, away_since=minute(0), active_at=minute(10))
@@ -36,6 +38,25 @@ WORK, HOME = AllowedSource(name="calendar://work", prompt="meetings"), AllowedSo
 def _answer(text: str, *, source: str = "calendar://work", budget: int = 500) -> Answer:
     question = Question(source=source, prompt="", from_at=minute(0), to_at=minute(9), budget_tokens=budget)
     return Answer(question=question, text=text)
+
+
+def _stored(refresh: Refresh | None) -> Message:
+    """A refresh as the log has it."""
+    assert refresh is not None
+    new = incoming(refresh.wire, source="refresh", said_at=minute(5))
+    return Message(
+        seq=1,
+        kind="notice",
+        origin=new.origin,
+        source=new.source,
+        said_at=new.said_at,
+        wire=new.wire,
+        view=new.view,
+        tokens=refresh.tokens,
+        raw_tokens=refresh.tokens,
+        is_boundary=True,
+        content_hash=new.content_hash,
+    )
 
 
 def _ask(
@@ -148,17 +169,16 @@ def test_what_no_longer_fits_is_left_out_whole() -> None:
 
 def test_what_is_told_comes_first_and_counts() -> None:
     """A refresh that goes on from another shows what that one says, once, unless its source has a newer answer."""
-    told = [
-        TextPart(text="Old rain.", raw={"type": "text", "text": "Old rain.", SOURCE_KEY: WORK.name}),
-        TextPart(text="Old rent.", raw={"type": "text", "text": "Old rent.", SOURCE_KEY: HOME.name}),
-    ]
-    made = compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=2000, told=told)
+    answers = [_answer("Old rain.", source=WORK.name), _answer("Old rent.", source=HOME.name)]
+    before = _stored(compose_refresh(answers, at=minute(5), cap_tokens=2000))
+    made = compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=2000, before=before)
     assert made is not None
     parts = read_wire(made.wire).parts[1:]
     assert [(find_source(part), part.text) for part in parts] == [(HOME.name, "Old rent."), (WORK.name, "New rain.")]
     assert (made.answered, made.sources_count) == ((Answered(WORK.name, minute(9)),), 2)
+    assert read_asked(_stored(made)) == dict.fromkeys((HOME.name, WORK.name), minute(0))
     assert made.tokens == sum(estimate_text_tokens(part.text) + FENCE_TOKENS for part in parts)
-    assert compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=made.tokens - 1, told=told) is None
+    assert compose_refresh([_answer("New rain.")], at=minute(9), cap_tokens=made.tokens - 1, before=before) is None
 
 
 @pytest.mark.parametrize("name", ["work", "x" * 200, "hand://a>>>b", "hand://\u202eevil", 7, None])
