@@ -41,13 +41,14 @@ from everfold.agents.chat_events import (
     ToolCalled,
 )
 from everfold.agents.models import AgentModel
-from everfold.agents.open_chat import open_current
+from everfold.agents.open_chat import resume
 from everfold.agents.opening import open_agents
 from everfold.agents.speaking import Draft, finish_draft
 from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.core.log.interruption import INTERRUPTED_MARK
 from everfold.core.log.messages import Message
+from everfold.engine import DEFAULT_AGENT, DEFAULT_USER
 from everfold.errors import ConflictError, InvalidInputError, ModelReplyError, ModelUnavailableError, OverBudgetError
 from everfold.session import Session
 from everfold.testing import check_anthropic_request, check_openai_request
@@ -108,12 +109,13 @@ async def chatting(
         open_agents(url, settings=settings or {}, sources=sources) as opened,
         Toolbox([toolset] if toolset else [], model=model, has_memory=has_memory) as toolbox,
     ):
-        open_session = partial(open_current, opened.engine, limit=limit, system=system, tools=toolbox.schemas)
+        hold = partial(opened.engine.session, limit=limit, system=system, tools=toolbox.schemas)
+        go_on = partial(resume, opened.engine, hold, user=DEFAULT_USER, agent=DEFAULT_AGENT)
         spending = Spending(
             usage=opened.engine.admin.usage, clock=SystemClock(), ids=RandomIds(), per_day_usd=spent_usd
         )
         named = AgentModel(name="script:stage", model=model)
-        yield Chat(opened.engine, open_session, await open_session(), model=named, toolbox=toolbox, spending=spending)
+        yield Chat(opened.engine, go_on, await hold(), model=named, toolbox=toolbox, spending=spending)
 
 
 async def take(events: AsyncIterator[ChatEvent]) -> list[ChatEvent]:

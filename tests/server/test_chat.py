@@ -355,6 +355,18 @@ async def test_a_refused_turn_leaves_the_current_session_as_it_is(tmp_path: Path
             assert (await client.get(f"/api/sessions/{newer}")).json()["is_current"]
 
 
+async def test_a_turn_that_comes_twice_at_once_in_a_named_session_is_stored_once(tmp_path: Path) -> None:
+    """Of two equal chats that name their session at the same moment one is refused, and the message is stored once."""
+    async with talking(tmp_path, {"text": "Seven."}, {"text": "Eight."}) as talk, talk.client() as client:
+        session_id = (await client.post("/api/sessions", json={"agent": "guide"})).json()["id"]
+        said = {"user": "default", "message": "Which berth is free?", "session_id": session_id}
+        answers = await asyncio.gather(*(client.post(CHAT, json=said) for _ in range(2)))
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        assert await read_log(client, session_id) == [("user", "Which berth is free?"), ("assistant", "Seven.")]
+        stopped = await client.post(f"{CHAT}/stop", json={"session_id": session_id})
+        assert (stopped.status_code, stopped.json()) == (200, {"stopped": False})
+
+
 @pytest.mark.parametrize("has_main", [True, False])
 async def test_a_turn_stays_in_its_session_key(tmp_path: Path, has_main: bool) -> None:  # noqa: FBT001 - of a table
     """A chat that names a session with a session key stores everything there; no other session is touched or created."""

@@ -1,6 +1,6 @@
 """Opening a chat: what the settings say of an agent, put together."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
@@ -12,9 +12,8 @@ from everfold.agents.spending import Spending
 from everfold.agents.toolbox import Toolbox
 from everfold.agents.toolsets import open_toolsets
 from everfold.config import Settings
-from everfold.core.primitives.json_values import JsonValue
 from everfold.engine import DEFAULT_AGENT, DEFAULT_USER, Everfold
-from everfold.errors import NotFoundError
+from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.system import Clock, Ids
 from everfold.session import Session
 
@@ -44,8 +43,8 @@ async def open_chat(
         user: Who speaks.
         model: Instead of the agent's own.
         limit: The model's context limit, instead of the agent's own.
-        session_id: The session to talk in, which becomes the current one of its session key; None for the current one that
-            has no session key.
+        session_id: The session to talk in; `Chat.resume` makes it the current one of its session key. None for the current
+            one that has no session key.
         clock: Tells the time.
         ids: Makes ids.
 
@@ -62,59 +61,53 @@ async def open_chat(
     has_memory = settings.memory_policy(agent).system == "structured"
 
     async with chosen.model, Toolbox(toolsets, model=chosen.model, has_memory=has_memory) as toolbox:
-        open_session = partial(
-            open_current,
-            engine,
-            user=user,
-            agent=agent,
-            limit=limit,
-            system=own.instructions if own else None,
-            tools=toolbox.schemas,
-        )
+        hold = partial(engine.session, limit=limit, system=own.instructions if own else None, tools=toolbox.schemas)
         spending = Spending(
             usage=engine.admin.usage,
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             per_day_usd=settings.spend.per_day_usd,
         )
-        session = await open_session(session_id)
-        async with aclosing(
-            Chat(engine, open_session, session, model=chosen, toolbox=toolbox, spending=spending)
-        ) as chat:
+        if session_id is None:
+            session = await hold(user=user, agent=agent)
+        else:
+            session = await open_own(engine, hold, session_id, user=user, agent=agent)
+        go_on = partial(resume, engine, hold, user=user, agent=agent)
+        async with aclosing(Chat(engine, go_on, session, model=chosen, toolbox=toolbox, spending=spending)) as chat:
             yield chat
 
 
-async def open_current(
-    engine: Everfold,
-    session_id: str | None = None,
-    *,
-    user: str = DEFAULT_USER,
-    agent: str = DEFAULT_AGENT,
-    limit: int | None,
-    system: str | None,
-    tools: Sequence[JsonValue],
-) -> Session:
-    """The current session without a session key, or the one with an id as the current one of its session key.
+Hold = Callable[..., Awaitable[Session]]
+"""Opens a session as `Everfold.session` does, with the limit, the instructions and the tools of an agent."""
+
+
+async def resume(engine: Everfold, hold: Hold, session_id: str, *, user: str, agent: str) -> Session:
+    """Make a session of a user and an agent the current one of its session key.
 
     Raises:
         NotFoundError: user and agent have no such session.
-        BudgetUnsatisfiableError: system prompt and tools leave no room within the limit.
+        BudgetUnsatisfiableError: instructions and tools leave no room within the limit. The session is not current then.
+        ConflictError: another one was made the current one meanwhile.
     """
-    hold = partial(engine.session, limit=limit, system=system, tools=tools)
-    if session_id is None:
-        return await hold(user=user, agent=agent)
-    await _require_own(engine, session_id, user, agent)
-    session = await hold(id=session_id)  # what leaves no room for it is refused while another session is current
+    session = await open_own(engine, hold, session_id, user=user, agent=agent)
     await session.integration.resume()
-    return await hold(user=user, agent=agent, session_key=session.record.session_key or None)
+    current = await hold(user=user, agent=agent, session_key=session.record.session_key or None)
+    if current.id != session_id:
+        raise ConflictError(
+            f"session {session_id}: session {current.id} was made the current one meanwhile; try again",
+            session=session_id,
+        )
+    return current
 
 
-async def _require_own(engine: Everfold, session_id: str, user: str, agent: str) -> None:
-    """Refuse a session of another user or agent.
+async def open_own(engine: Everfold, hold: Hold, session_id: str, *, user: str, agent: str) -> Session:
+    """A session of a user and an agent, by its id; the current one stays current.
 
     Raises:
-        NotFoundError: it is, or there is none.
+        NotFoundError: user and agent have no such session.
+        BudgetUnsatisfiableError: instructions and tools leave no room within the limit.
     """
     record = (await engine.session(id=session_id)).record
     if (record.user_id, record.agent_id) != ((await engine.get_user(user)).id, agent):
         raise NotFoundError(f"this user has no session {session_id!r} with this agent", session=session_id)
+    return await hold(id=session_id)

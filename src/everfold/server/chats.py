@@ -87,13 +87,10 @@ class Chats:
         await asyncio.to_thread(load_answering)
         from everfold.agents.open_chat import open_chat
 
-        async with AsyncExitStack() as held:
-            leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
-            if question.session_id is not None:  # a refusal leaves the current session as it is
-                await leases.wait_for(question.session_id)
-            if question.text is None:
-                await _require_open(engine, question)
-            async with open_chat(
+        if question.text is None:
+            await _require_open(engine, question)
+        async with (
+            open_chat(
                 engine,
                 settings,
                 agent=question.agent_id,
@@ -102,21 +99,25 @@ class Chats:
                 session_id=question.session_id,
                 clock=clock,
                 ids=ids,
-            ) as chat:
-                self._require_rest(chat.session.id)
-                events = _answer(chat, question.text, leases)
-                talk = Talk(chat=chat, holder=leases.holder, first_id=chat.session.id, events=events)
-                self._talks.append(talk)
-                held.callback(self._talks.remove, talk)
-                if question.session_id is None:
-                    await leases.wait_for(talk.first_id)
-                talk.is_held = True
-                stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
-                try:
-                    async with aclosing(events):
-                        yield talk
-                finally:
-                    stopper.cancel()
+            ) as chat,
+            AsyncExitStack() as held,
+        ):
+            self._require_rest(chat.session.id)
+            leases = Leases(store=engine.admin.leases, user_id=question.user_id, holder=ids.new_id("ans_"), held=held)
+            events = _answer(chat, question.text, leases)
+            talk = Talk(chat=chat, holder=leases.holder, first_id=chat.session.id, events=events)
+            self._talks.append(talk)
+            held.callback(self._talks.remove, talk)
+            await leases.wait_for(talk.first_id)
+            talk.is_held = True
+            if question.session_id is not None:  # a refusal leaves the current session as it is
+                await chat.resume(question.session_id)
+            stopper = asyncio.create_task(self._stop_with_server(chat), name="everfold chat stopper")
+            try:
+                async with aclosing(events):
+                    yield talk
+            finally:
+                stopper.cancel()
 
     def stop(self, session_id: str) -> bool:
         """Stop the running answer of a session at this server; False where none runs here."""

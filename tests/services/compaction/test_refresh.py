@@ -513,6 +513,30 @@ async def test_what_only_a_refresh_said_that_is_gone_is_asked_again(url: str, wa
         assert (await rig.session.verify()).is_sound
 
 
+async def test_a_log_that_goes_back_to_an_erased_message_knows_when_it_was_said(url: str) -> None:
+    """The user's next message is a return also where the last one before the refresh was erased."""
+    source = FakeSource(text=lambda first, last: f"From {first:%H:%M} to {last:%H:%M}.")
+    async with opened(url, [source]) as rig:
+        await rig.turn()
+        await rig.turn(away=2 * HOUR)
+        await rig.session.erase(1)
+        await rig.session.retract(3)
+        await rig.turn()
+        assert [first for first, _ in source.asked] == [source.asked[0][0]] * 2
+
+
+async def test_an_absence_that_no_refresh_met_is_known_behind_one_that_is_gone(url: str) -> None:
+    """A retraction of a refresh alone changes nothing of when the user was there."""
+    async with opened(url, [FakeSource(text=lambda _, last: f"News of {last:%H:%M}.")]) as rig:
+        await rig.turn()
+        await rig.turn(away=2 * HOUR)
+        before = (await rig.session.inspect.state()).away_since
+        await rig.session.refresh()
+        await rig.session.retract(1)
+        state = await rig.session.inspect.state()
+        assert (state.away_since, before is None) == (before, False)
+
+
 async def test_a_refresh_of_an_earlier_form_is_asked_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refresh that does not say since when its source was asked counts as none that was ever made, where the log goes back."""
     source = FakeSource(name="calendar://work", text=lambda first, last: f"From {first:%H:%M} to {last:%H:%M}.")

@@ -18,7 +18,7 @@ EXTRAS_PART: Final = -1
 """The part that a cut names which leaves the extras out."""
 EXTRAS_CUT: Final = Cut(part=EXTRAS_PART, start=0, end=0)
 
-ASKED_KEY: Final = "asked_since"
+ASKED_KEY: Final = "context_asked_since"
 """The member of a stored context refresh that says since when each source was asked. No provider is sent it."""
 _OPENAI_KEYS: Final = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "function_call"}

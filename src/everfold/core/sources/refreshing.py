@@ -257,7 +257,8 @@ def ask_again(
             elif asked[source] != held.get(source):
                 known[source] = asked[source]
     answered = tuple(Answered(source, known[source]) for source in sorted(known))
-    return replace(state, answered=answered, active_at=active_at, away_since=None)
+    away_since = state.away_since if state.active_at == active_at else None
+    return replace(state, answered=answered, active_at=active_at, away_since=away_since)
 
 
 def measure_replacement(before: SessionState, after: SessionState, layout: Layout) -> int | None:

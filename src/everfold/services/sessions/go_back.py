@@ -24,12 +24,12 @@ async def go_back(store: Store, session_id: SessionId, state: SessionState, gone
     """
     if not gone:
         return state
-    seqs = [*gone[:_MOST_READ], *(seq for seq in (state.refresh_seq, state.turn_seq) if seq)]
+    seqs = sorted({*gone[:_MOST_READ], state.refresh_seq} - {0})
     messages = {message.seq: message for message in await store.read_messages(session_id, seqs)}
-    turn = messages.get(state.turn_seq)
+    turn = await store.read_notes(session_id, [state.turn_seq]) if state.turn_seq else []
     return ask_again(
         state,
         [messages[seq] for seq in gone[:_MOST_READ] if seq in messages],
         messages.get(state.refresh_seq),
-        active_at=None if turn is None else turn.said_at,
+        active_at=turn[0].said_at if turn else None,
     )

@@ -283,13 +283,15 @@ class Opener:
             refreshes=refreshes,
             cache_breaks=(("session", WHOLE_WINDOW),),
         )
-        gone = [found for found in await self._list_refreshes(live) if found > seq]
+        gone = await self._list_refreshes_after(live, seq)
         state = await go_back(self.store, live.record.id, replace(state, answered=live.state.answered), gone)
         return _go_on(state, live.state)
 
-    async def _list_refreshes(self, live: LiveSession) -> list[int]:
-        """The context refreshes of a log, rising; read only where it has any."""
-        return await self.store.list_refreshes(live.record.id) if live.state.refreshes else []
+    async def _list_refreshes_after(self, live: LiveSession, seq: int) -> list[int]:
+        """The context refreshes of a log after a message, rising; read only where it has any there."""
+        if live.state.refresh_seq <= seq:
+            return []
+        return [found for found in await self.store.list_refreshes(live.record.id) if found > seq]
 
     async def _refreshes_at(self, live: LiveSession, seq: int, compaction_id: CompactionId) -> tuple[KnownRefresh, ...]:
         """The context refreshes that a log knew of at a boundary; read only where it has any."""
