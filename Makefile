@@ -28,7 +28,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check lint nightly proofs wheel bench peers weak doors agents containers lock upgrade format api pages docs pictures browser mailserver postgres clean
+.PHONY: help demo test test-all check compiled lint style types nightly proofs wheel bench peers weak doors agents containers lock upgrade format api pages docs pictures browser mailserver postgres clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,16 +38,25 @@ demo: $(VENV)/.dev ## Fold a long generated conversation to a tenth of its size 
 
 test: check ## Set up whatever is missing, then run every check and every test
 
-check: compiled lint ## Lint, format, types, layers, tests: what CI runs
-	@$(TEST)
+# Types and layers are checked beside the tests, one core is idle at times: told once they are, and again where they failed.
+check: style ## Lint, format, types, layers, tests: what CI runs
+	@told=$(VENV)/types.txt; \
+	( $(MAKE) --no-print-directory types >$$told 2>&1; types=$$?; cat $$told; exit $$types ) & types=$$!; \
+	$(MAKE) --no-print-directory compiled; $(TEST); tests=$$?; \
+	wait $$types || { cat $$told; echo "check: types or layers failed" >&2; exit 1; }; \
+	exit $$tests
 
-# The tests are compiled while mypy has the other core; else each worker would compile all of them.
+# Compiled once, while mypy has the other core; else each worker would compile all of the tests.
 compiled: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -qq -p no:xdist >/dev/null 2>&1 &
+	@$(BIN)/python -m pytest --collect-only -qq -p no:xdist >/dev/null 2>&1 || true
 
-lint: $(VENV)/.dev ## Lint, format, types, layers
+lint: style types ## Lint, format, types, layers
+
+style: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
