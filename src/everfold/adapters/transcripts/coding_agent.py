@@ -25,10 +25,10 @@ Source: the session files that coding agents write; the nested message is that o
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from everfold.adapters.transcripts import anthropic, openai, rollout
 from everfold.adapters.transcripts.chat import find_provider
@@ -48,6 +48,7 @@ from everfold.core.log.messages import WireFormat
 from everfold.core.log.transcripts import Conversation, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.primitives.origins import Origin
+from everfold.errors import InvalidInputError
 
 CLIENT: Final = "claude-code"
 """How conversations of this format are named among those of other clients."""
@@ -135,8 +136,13 @@ def matches(rows: Sequence[Row]) -> bool:
     return False
 
 
-def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
+def read(rows: Sequence[Row], name: str, misfits: set[int] | None = None) -> tuple[Conversation, ...]:
     """Read the main conversation and one for each side chain; a message's labels are the ``uuid`` of its events.
+
+    Args:
+        rows: The lines of the file.
+        name: What the conversation is called where the lines do not say.
+        misfits: Takes the lines of messages that are none in the form of the file, which are left out then.
 
     Raises:
         InvalidInputError: With ``line``, where an event or its message is not valid.
@@ -159,7 +165,7 @@ def read(rows: Sequence[Row], name: str) -> tuple[Conversation, ...]:
     return tuple(
         Conversation(
             name=f"{own or name}/{chain}" if chain else own or name,
-            messages=tuple(_message_of(parts, wire_format) for parts in runs),
+            messages=tuple(_list_messages(runs, wire_format, misfits)),
             key=f"{CLIENT}:{own}/{chain}" if own and chain else f"{CLIENT}:{own}" if own else None,
             title=None if chain else title or None,
         )
@@ -261,6 +267,19 @@ def _chain_of(event: dict[str, JsonValue], chain_by_uuid: dict[str, str], line: 
         return "sidechain"
     # A side chain begins at an event whose parent is not in one; the line of its first event tells it apart.
     return chain_by_uuid.get(str(event["parentUuid"])) or f"sidechain-line-{line}"
+
+
+def _list_messages(
+    runs: Sequence[Sequence[_Event]], wire_format: WireFormat, misfits: set[int] | None
+) -> Iterator[TranscriptMessage]:
+    """The messages of a conversation; see `read`."""
+    for parts in runs:
+        try:
+            yield _message_of(parts, wire_format)
+        except InvalidInputError as error:
+            if misfits is None:
+                raise
+            misfits.add(cast("int", error.ids["line"]))
 
 
 def _message_of(parts: Sequence[_Event], wire_format: WireFormat) -> TranscriptMessage:

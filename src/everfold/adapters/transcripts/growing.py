@@ -8,7 +8,7 @@ passed over and counted, for an import that stops at it would never get past it.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from everfold.adapters.transcripts import coding_agent, opencode, rollout
 from everfold.adapters.transcripts.rows import Row
@@ -24,7 +24,7 @@ _GOES_ON: Final = ("tool_use", "pause_turn")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Client:
-    read: Callable[[Sequence[Row], str], tuple[Conversation, ...]]
+    read: Callable[[Sequence[Row], str, set[int] | None], tuple[Conversation, ...]]
     label_row: Callable[[Row], str]
     find_unknown: Callable[[Row], str | None]
     waits: Callable[[Row], bool]
@@ -41,14 +41,14 @@ _CLIENTS: Final = {
         ends_reply=None,
     ),
     rollout.CLIENT: _Client(
-        read=rollout.read,
+        read=lambda rows, name, _: rollout.read(rows, name),
         label_row=rollout.label_row,
         find_unknown=rollout.find_unknown,
         waits=lambda _: False,
         ends_reply=rollout.ends_reply,
     ),
     opencode.CLIENT: _Client(
-        read=opencode.read,
+        read=lambda rows, name, _: opencode.read(rows, name),
         label_row=opencode.label_row,
         find_unknown=opencode.find_unknown,
         waits=lambda _: False,
@@ -122,7 +122,7 @@ def _read_line(line: bytes, number: int) -> Row | None:
 def _is_sound(row: Row, client: _Client) -> bool:
     """Whether a line can be read by itself."""
     try:
-        client.read([row], "")
+        client.read([row], "", None)
     except InvalidInputError:
         return False
     return True
@@ -131,13 +131,17 @@ def _is_sound(row: Row, client: _Client) -> bool:
 def _read_together(rows: list[Row], name: str, client: _Client) -> tuple[tuple[Conversation, ...], list[Row]]:
     """The conversations of lines that can each be read alone, and those lines, without any that do not fit with the others."""
     while rows:
+        misfits: set[int] = set()
         try:
-            return client.read(rows, name), rows
-        except InvalidInputError as error:
-            fitting = [row for row in rows if row.line != error.ids.get("line")]
-            if len(fitting) == len(rows):
+            conversations = client.read(rows, name, misfits)
+        except InvalidInputError as error:  # a line of another format than the first one
+            misfits.add(cast("int", error.ids.get("line")))
+            if not any(row.line in misfits for row in rows):
                 raise
-            rows = fitting
+        else:
+            if not misfits:
+                return conversations, rows
+        rows = [row for row in rows if row.line not in misfits]
     return (), rows
 
 

@@ -2,11 +2,14 @@
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from everfold.adapters.transcripts import coding_agent
 from everfold.adapters.transcripts.growing import BROKEN, read_growth
+from everfold.core.log.messages import WireFormat
 from everfold.core.log.transcripts import Growth, TranscriptMessage
 from everfold.core.primitives.json_values import JsonValue
 from everfold.core.text.frames import HANDED_BEGIN, HANDED_END
@@ -317,3 +320,22 @@ def test_a_real_file_is_read_as_a_whole_import_reads_it() -> None:
         whole = parse_transcript(data, name="talk").conversations
         growth = read_growth(data if data.endswith(b"\n") else data + b"\n", client, name="talk", is_over=True)
         assert growth.conversations == whole
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_lines_that_do_not_fit_together_are_left_out_at_once(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """However many lines do not fit with the rest of a file, all lines are read together twice."""
+    reply: JsonValue = {"type": "message", "role": "assistant", "id": "m1", "content": [TEXT]}
+    misfit: JsonValue = {"role": "system", "content": "Be short."}
+    given = [{"type": "assistant", "uuid": "a1", "message": reply}]
+    given += [{"type": "system", "uuid": f"s{number}", "message": misfit} for number in range(count)]
+    read, together = coding_agent._find_wire_format, list[int]()
+
+    def note(events: Sequence[coding_agent._Event]) -> WireFormat:
+        together.extend([len(events)] if len(events) > 1 else [])
+        return read(events)
+
+    monkeypatch.setattr(coding_agent, "_find_wire_format", note)
+    growth = read_growth(lines(*given, said("u1", "Go on.")), "claude-code", name="talk")
+    assert [message.wire["role"] for message in messages(growth)] == ["assistant", "user"]
+    assert (growth.skipped, together) == ({BROKEN: count}, [count + 2, 2])
