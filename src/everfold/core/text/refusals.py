@@ -18,6 +18,7 @@ _TOO_LONG: Final = (
     "context window",
     "prompt is too long",
     "input is too long",
+    "too large to process",
     "too many tokens",
     "reduce the length",
 )

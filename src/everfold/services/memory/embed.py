@@ -37,6 +37,7 @@ from everfold.errors import (
     LimitError,
     ModelError,
     ModelReplyError,
+    ModelUnavailableError,
     RateLimitedError,
     StoreError,
 )
@@ -215,6 +216,7 @@ class Embedding:
         if user_id in self._cleared:
             return
         if any(other != space for other in await self.store.count_vectors(user_id)):
+            await self._ask_again(user_id, [_PROBE])  # where its size is a setting, nothing has been asked of it yet
             while await self.store.drop_vectors(user_id, keep=space, limit_count=PAGE_COUNT) == PAGE_COUNT:
                 pass  # between two pages others may write
         if len(self._cleared) >= MOST_USERS:
@@ -254,11 +256,15 @@ class Embedding:
     async def _fill(
         self, user_id: UserId, space: Space, batch: Sequence[Embeddable], *, is_part: bool = False
     ) -> tuple[int, int]:
-        """Embed and keep a batch, and give how many were kept and refused; one that is refused is halved."""
+        """Embed and keep a batch, and give how many were kept and refused; one that is refused is halved.
+
+        So is one at which the embedder fails though it serves: servers answer with an error of their own where a text is
+        too long for them, or takes too long.
+        """
         try:
             vectors = await self._ask_again(user_id, [words.text for words in batch])
-        except (ContextLengthError, ModelReplyError):
-            if not is_part:
+        except (ContextLengthError, ModelReplyError, ModelUnavailableError) as error:
+            if not is_part or isinstance(error, ModelUnavailableError):
                 await self._ask_again(user_id, [_PROBE])  # refused too, it is not for these texts: then the pass ends
             if len(batch) == 1:
                 self._refuse(batch)

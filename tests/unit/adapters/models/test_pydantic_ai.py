@@ -164,6 +164,7 @@ TOO_LONG = [
     ("openai", openai_error(400, "This model's maximum context length is 8192 tokens.", kind="BadRequestError")),
     ("openai", openai_error(400, "the request exceeds it", kind="exceed_context_size_error")),
     ("openai", openai_error(500, "the request exceeds the available context size", kind="server_error")),
+    ("openai", openai_error(500, "input (812 tokens) is too large to process.", kind="server_error")),
     ("ollama", Answer(status=400, body=b'{"error": "input length exceeds the context length"}')),
     ("anthropic", anthropic_error(400, "prompt is too long: 210 > 200", kind="invalid_request_error")),
     ("anthropic", anthropic_error(413, "Request exceeds the maximum size", kind="request_too_large")),
