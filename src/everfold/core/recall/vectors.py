@@ -31,6 +31,8 @@ MOST_CHARS = 6_000
 
 Source: the limit of OpenAI's embedding models, 8,192 tokens, at the 1.3 tokens that a character of Chinese may take.
 """
+_LOOKED_CHARS = 3 * MOST_CHARS
+"""Where secrets are looked for. Of what is cut there the last `MOST_CHARS` are left out: a secret may have lost its end."""
 CODE_BITS_PER_BYTE = 8
 
 
@@ -132,8 +134,9 @@ def _make(ref: VectorRef, text: str, content_hash: str) -> Embeddable | None:
 
 def clean_text(text: str) -> str:
     """A text as an embedder gets it: no secrets, no lone surrogates, at most `MOST_CHARS`."""
-    cleaned = redact_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
-    return cleaned.encode("utf-8", "replace").decode()
+    cleaned = redact_secrets(text[:_LOOKED_CHARS])
+    kept = cleaned if len(text) <= _LOOKED_CHARS else cleaned[:-MOST_CHARS]
+    return kept[:MOST_CHARS].encode("utf-8", "replace").decode()
 
 
 def normalise(vector: Sequence[float]) -> Vector | None:

@@ -78,3 +78,15 @@ def test_only_what_is_active_has_words() -> None:
     assert read_topic_words(other) is not None
     assert read_item_words(replace(one, status="superseded")) is None
     assert read_topic_words(replace(other, status="expired")) is None
+
+
+def test_a_secret_at_the_end_of_what_is_looked_at_is_left_out() -> None:
+    """A secret that was cut off before its end is not sent, however much the secrets before it were shortened."""
+    lines = "\n".join(["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"] * 250)
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----"
+    url = "postgres://ada:hunter2verysecret"
+    for looked_chars in (2 * MOST_CHARS, 3 * MOST_CHARS):
+        before = f"{key[: looked_chars - 200]}\n-----END PRIVATE KEY-----\nBerth 7 is free. "
+        text = before + " " * (looked_chars - len(before) - len(url)) + url + "@berth.example/db and more. " * 300
+        assert text[:looked_chars].endswith(url)
+        assert "hunter2" not in clean_text(text)
