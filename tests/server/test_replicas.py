@@ -369,6 +369,22 @@ async def test_a_server_whose_file_is_broken_hears_on(
             await wait_until(lambda: "Be brief." in str(other.settings.agents.get("guide")))
 
 
+async def test_a_server_begins_with_a_file_that_a_shared_change_does_not_fit(
+    database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It goes by its file and says which agents were changed at a server; the change is undone at any server, and then holds."""
+    config = tmp_path / "everfold.toml"
+    config.write_text("", "utf-8")
+    async with open_runtime(database_url, settings=INLINE, config=config) as before:
+        await before.change_agent("guide", {"compaction": {"trigger_ratio": 0.7}})
+    config.write_text("[compaction]\ntarget_ratio = 0.75\ntrigger_ratio = 0.9\n", "utf-8")
+    async with open_runtime(database_url, settings=INLINE, config=config) as runtime:
+        assert "guide" not in runtime.settings.agents
+        assert "guide: what was changed of these agents at a server" in caplog.text
+        await runtime.change_agent("guide", {"compaction": None, "instructions": "Be brief."})
+        assert runtime.settings.agents["guide"].instructions == "Be brief."
+
+
 async def test_what_could_not_be_read_is_not_forgotten(
     both: Both, database_url: str, server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """Opening what a server serves."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,7 +20,9 @@ from everfold.ports.tracing import NO_TRACER
 from everfold.server.metrics import watch
 from everfold.server.runtime import Runtime
 from everfold.services.telling.relay import Relay
-from everfold.services.telling.stream import tell_failed_work
+from everfold.services.telling.stream import Stream, tell_failed_work
+
+_logger = logging.getLogger("everfold.server")
 
 
 @asynccontextmanager
@@ -64,7 +67,6 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
     if runtime.replicas is None:
         yield
         return
-    await runtime.take_shared()
     stream = runtime.engine.admin.stream
     runtime.relay = Relay(
         stream.feed,
@@ -72,8 +74,9 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         limiter=runtime.limiter,
         take_settings=runtime.take_shared,
         stop=runtime.chats.stop_holder,
-        on_error=partial(tell_failed_work, stream),
+        on_error=partial(_tell_refused, stream),
     )
+    await runtime.relay.look_at_settings()
     relaying = asyncio.create_task(runtime.relay.run(), name="everfold relay")
     try:
         yield
@@ -81,3 +84,9 @@ async def _sharing(runtime: Runtime) -> AsyncIterator[None]:
         relaying.cancel()
         await asyncio.wait([relaying])
         await runtime.replicas.close()
+
+
+def _tell_refused(stream: Stream, name: str, error: Exception) -> None:
+    """Tell the stream that settings cannot be taken, and the operator why."""
+    _logger.warning("%s cannot be taken: %s", name, error)
+    tell_failed_work(stream, name, error)

@@ -19,7 +19,7 @@ from everfold.config import Overrides, Settings
 from everfold.core.access.api_keys import ApiKey
 from everfold.core.access.limits import RateLimit
 from everfold.engine import Everfold
-from everfold.errors import ConflictError, StoreError, UnauthenticatedError
+from everfold.errors import ConflictError, InvalidInputError, StoreError, UnauthenticatedError
 from everfold.ports.replicas import Replicas, SharedSettings
 from everfold.ports.system import Clock, Ids
 from everfold.ports.tracing import NO_TRACER, Tracer
@@ -147,14 +147,26 @@ class Runtime:
         return settings
 
     async def take_shared(self) -> None:
-        """Go by what servers over the same store have changed of agents, where it is new. Errors as in `read_changed`."""
+        """Go by what servers over the same store have changed of agents, where it is new.
+
+        Raises:
+            InvalidInputError: it does not fit the settings file of this one, which holds on.
+        """
         if self.replicas is None:
             return
         async with self.changing:
             shared = await self.replicas.read_settings()
             if shared.version != self.shared_version:
                 agents = _read_agents(shared)
-                self._go_by(await to_thread.run_sync(read_changed, self.config, agents, self.overrides))
+                try:
+                    settings = await to_thread.run_sync(read_changed, self.config, agents, self.overrides)
+                except InvalidInputError as error:
+                    raise InvalidInputError(
+                        f"{', '.join(sorted(agents))}: what was changed of these agents at a server, and is kept in the store, "
+                        f"does not fit the settings file: {error}. Until it does, the file holds alone; change one of them",
+                        **error.ids,
+                    ) from error
+                self._go_by(settings)
                 self.shared_version = shared.version
 
     def _go_by(self, settings: Settings) -> None:

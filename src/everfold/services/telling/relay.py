@@ -126,7 +126,7 @@ class Relay:
             for content in contents:
                 await self._hear(json.loads(content))
             if now() >= self._looks_at:
-                await self._look_at_settings()
+                await self.look_at_settings()
                 self._looks_at = now() + HEAR_SECS
 
     async def _hear(self, value: Mapping[str, object]) -> None:
@@ -144,7 +144,7 @@ class Relay:
                 if event is not None:
                     self._feed.take_other(event, besides=self._own)
 
-    async def _look_at_settings(self) -> None:
+    async def look_at_settings(self) -> None:
         """Go by the shared settings, also where word of a change was lost. What cannot be taken is looked at again."""
         try:
             await self._take_settings()
