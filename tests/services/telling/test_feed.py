@@ -133,6 +133,18 @@ async def test_changes_go_to_who_follows_them() -> None:
     assert not feed.hears(MessagesAppended)
 
 
+async def test_everybody_is_told_of_what_another_process_could_not_tell() -> None:
+    """What was lost may have been about any session: those that follow one are told as well, and the teller is not."""
+    feed = Feed()
+    own, every, one = (feed.subscribe(session, changes=True) for session in (None, None, SessionId("ses_2")))
+    feed.take_other(EventsDropped(dropped_count=3), besides=own)
+    feed.take_other(appended(1), besides=own)
+    feed.close()
+    assert [it async for it in own] == []
+    assert [it async for it in every] == [EventsDropped(dropped_count=3), appended(1)]
+    assert [it async for it in one] == [EventsDropped(dropped_count=3)]
+
+
 async def test_a_follower_who_is_gone_is_forgotten() -> None:
     """Nothing more is told of changes once every follower was closed, or is no longer held."""
     feed = Feed()

@@ -93,9 +93,11 @@ class Feed:
                 subscription.put(event)
 
     def take_other(self, event: Event, *, besides: Subscription) -> None:
-        """Give what another process did to those that follow changes, but for one of them."""
+        """Give what another process did to those that follow changes, but for one of them; all are told of what was lost."""
+        is_for_all = isinstance(event, EventsDropped)
         for subscription in self._followers:
-            if subscription is not besides and subscription.session_id in {None, event.session_id}:
+            is_about = is_for_all or subscription.session_id in {None, event.session_id}
+            if subscription is not besides and is_about:
                 subscription.put(event)
 
     def subscribe(self, session: SessionId | None = None, *, changes: bool = False) -> Subscription:
