@@ -1,7 +1,7 @@
 """The index of a user who has very many vectors: who gets one, what is found by it, and when it goes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -13,11 +13,11 @@ from tests.support.waiting import until
 
 from everfold.adapters.postgres.near_indexes import INDEXING_KEY, MOST_DIMENSIONS, Limits, Tending, tend
 from everfold.adapters.postgres.store import PostgresStore
-from everfold.core.primitives.ids import SessionId, UserId
+from everfold.core.primitives.ids import AgentId, SessionId, UserId
 from everfold.core.recall.vectors import Near, Space, Vector, VectorKind, VectorRow
 from everfold.testing.contract.clusters import Clusters
 from everfold.testing.contract.forgetting import erasing
-from everfold.testing.kit.builders import ADA, BEN, append_wires, open_session, session_record, user
+from everfold.testing.kit.builders import ADA, BEN, CLERK, append_wires, open_session, session_record, user
 from everfold.testing.kit.memory_builders import audit, item, put
 
 SIZE = 16
@@ -84,10 +84,16 @@ async def embed(store: PostgresStore, user_id: UserId, count: int, *, space: Spa
     clusters = Clusters(7, dimensions=space.dimensions, theme_count=4)
     record = await open_session(store, session_record(f"ses_{user_id}", user_id=user_id))
     await append_wires(store, record.id, *(user(f"Berth {number} is free.") for number in range(count)))
-    for words in await store.list_missing(user_id, "message", space, limit_count=count):
-        row = VectorRow(ref=words.ref, content_hash=words.content_hash, vector=clusters.draw())
-        await store.put_vectors(user_id, space, [row])
+    await fill(store, user_id, clusters.draw, space=space)
     return clusters
+
+
+async def fill(store: PostgresStore, user_id: UserId, draw: Callable[[], Vector], *, space: Space = SPACE) -> None:
+    """Give each message of a user that has no vector one."""
+    for words in await store.list_missing(user_id, "message", space, limit_count=MANY):
+        await store.put_vectors(
+            user_id, space, [VectorRow(ref=words.ref, content_hash=words.content_hash, vector=draw())]
+        )
 
 
 async def wipe(store: PostgresStore, user_id: UserId) -> None:
@@ -97,10 +103,15 @@ async def wipe(store: PostgresStore, user_id: UserId) -> None:
 
 
 async def ask(
-    store: PostgresStore, user_id: UserId, vector: Vector, kinds: tuple[VectorKind, ...] = ("message",)
+    store: PostgresStore,
+    user_id: UserId,
+    vector: Vector,
+    kinds: tuple[VectorKind, ...] = ("message",),
+    *,
+    agent_id: AgentId | None = None,
 ) -> list[Near]:
     """The ten nearest of a user."""
-    return await store.find_near(vector, user_id=user_id, agent_id=None, kinds=kinds, space=SPACE, limit_count=10)
+    return await store.find_near(vector, user_id=user_id, agent_id=agent_id, kinds=kinds, space=SPACE, limit_count=10)
 
 
 async def test_a_user_with_many_vectors_is_searched_by_their_index(store: PostgresStore, database_url: str) -> None:
@@ -119,6 +130,23 @@ async def test_a_user_with_many_vectors_is_searched_by_their_index(store: Postgr
     assert await ask(store, ADA, questions[0], ("item", "topic")) == []
     await store.close()  # a connection tells what it has done, a moment after its end
     await until(lambda: list(list_scans(database_url).values()) == [len(questions)])
+
+
+async def test_an_agent_with_few_vectors_finds_all_of_them(store: PostgresStore, database_url: str) -> None:
+    """Where the scan of the index ends among nearer vectors of other agents, an agent's own are found as without it."""
+    clusters = await embed(store, ADA, MANY)
+    question = clusters.ask()
+    record = await open_session(store, session_record("ses_clerk", user_id=ADA, agent_id=CLERK))
+    await append_wires(store, record.id, *(user(f"Berth {number} is let.") for number in range(FEW)))
+    await fill(store, ADA, lambda: tuple(own / 9 - asked for own, asked in zip(clusters.draw(), question, strict=True)))
+    before = await ask(store, ADA, question, agent_id=CLERK)
+    assert len(before) == 10
+    await store.tend_vectors(ADA)
+    short = await PostgresStore.open(make_conninfo(database_url, options="-c hnsw.max_scan_tuples=1"))
+    assert await ask(short, ADA, question, agent_id=CLERK) == before
+    assert len(await ask(short, ADA, question)) == 10
+    await short.close()
+    await until(lambda: list(list_scans(database_url).values()) == [2])
 
 
 async def test_who_has_fewer_keeps_the_scan(store: PostgresStore, database_url: str) -> None:
