@@ -13,7 +13,7 @@ from tests.support.sizes import every, some
 import everfold
 from everfold.adapters.sql.copy_store import copy_store
 from everfold.bootstrap import open_store
-from everfold.errors import ConflictError
+from everfold.errors import ConflictError, InvalidInputError
 from everfold.testing.contract.usage import call
 from everfold.testing.contract.work import open_and_begin
 
@@ -136,6 +136,19 @@ async def test_a_file_with_nul_in_what_was_told_is_copied(urls: dict[str, list[s
         await copy_store(old, new, lambda _what, _count: None)
         assert (await new.get_compaction(begun.compaction.id)).problem == "HTTP 400: a\ufffdb"
         assert [one.answered_by for one in await new.list_calls(limit_count=9)] == ["gpt\ufffd"]
+
+
+async def test_a_value_that_a_server_cannot_hold_is_named(urls: dict[str, list[str]]) -> None:
+    """Of a file with NUL in a name from before it was refused, the table, the column and the value are told."""
+    source, target = name_pair(urls, ("file", "server"))
+    async with everfold.open(source) as engine:
+        await engine.admin.api_keys.make("desk", "agent:guide")
+    async with both(source, target) as (old, new):
+        with closing(apsw.Connection(source.removeprefix("sqlite:///"))) as connection:
+            connection.execute("UPDATE api_keys SET scope_name = ?", ("a\0b",))
+        assert [key.scope.name for key in await old.list_api_keys(after=None, limit_count=9)] == ["a\0b"]
+        with pytest.raises(InvalidInputError, match=r"api_keys: scope_name is 'a\\x00b'"):
+            await copy_store(old, new, lambda _what, _count: None)
 
 
 class StoppedError(Exception):

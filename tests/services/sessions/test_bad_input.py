@@ -15,6 +15,7 @@ from tests.support.sizes import STORES
 
 import everfold
 from everfold.adapters.transcripts import read_transcript
+from everfold.core.access.users import Binding
 from everfold.engine import Everfold
 from everfold.errors import (
     BudgetUnsatisfiableError,
@@ -370,6 +371,12 @@ NAMED: dict[str, Callable[[Everfold, Session, str], Awaitable[object]]] = {
     "an agent of a list": lambda engine, _, name: engine.list_sessions(agent=name),
     "an agent of a page": lambda engine, _, name: engine.admin.browse_sessions(agent=name),
     "a binding": lambda engine, _, name: engine.add_user("Ada", bindings=[f"mail:{name}"]),
+    "a binding that is made": lambda engine, _, name: engine.admin.users.add(
+        "Ada", [Binding(channel="mail", own_id=name)]
+    ),
+    "a channel": lambda engine, _, name: engine.admin.users.add("Ada", [Binding(channel=name, own_id="ada")]),
+    "an agent of an API key": lambda engine, _, name: engine.admin.api_keys.make("desk", f"agent:{name}"),
+    "a user of an API key": lambda engine, _, name: engine.admin.api_keys.make("desk", f"user:{name}"),
     "a session id": lambda engine, _, name: engine.session(id=name),
     "a client id": lambda _, session, name: session.append(HELLO, client_id=name),
     "a client id of a message": lambda _, session, name: session.append([HELLO, HELLO], client_ids=["m1", name]),

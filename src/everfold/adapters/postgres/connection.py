@@ -197,12 +197,15 @@ class Database:
         SQLite keeps bytes and text in any column, so that rows of it may have the other one of the two.
         """
         types = dict(cast("list[tuple[str, str]]", self.rows("list_types", table=table)))
-        fitting = [
-            tuple(_fit(value, types[column]) for value, column in zip(row, columns, strict=True)) for row in rows
-        ]
         holders = ", ".join(["%s"] * len(columns))
-        with self.connection.cursor() as cursor:
-            cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holders})", fitting)  # noqa: S608 - of our schema
+        try:
+            fitting = [
+                tuple(_fit(value, types[column]) for value, column in zip(row, columns, strict=True)) for row in rows
+            ]
+            with self.connection.cursor() as cursor:
+                cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holders})", fitting)  # noqa: S608 - of our schema
+        except _UNFIT as error:
+            raise unfit_row(table, [dict(zip(columns, row, strict=True)) for row in rows], error) from error
         if table == "erased_sessions":
             self.rows("skip_erased_keys")
         for (column,) in cast("list[tuple[str]]", self.rows("list_made_keys", table=table)):

@@ -19,6 +19,7 @@ from everfold.core.access.api_keys import (
     parse_scope,
     require_name,
 )
+from everfold.core.primitives.ids import parse_agent
 from everfold.core.primitives.listing import require_page_size
 from everfold.core.primitives.moments import require_aware
 from everfold.errors import ConflictError, InvalidInputError, NotFoundError, StoreUnavailableError, UnauthenticatedError
@@ -152,11 +153,15 @@ class ApiKeys:
         return MadeApiKey(secret=secret, api_key=key)
 
     async def _resolve(self, scope: Scope) -> Scope:
-        """The scope with the id of the user whom it names."""
-        if scope.kind != "user":
-            return scope
-        user_id = await self.users.find_id(scope.name) or (await self.users.get(scope.name)).id
-        return replace(scope, name=user_id)
+        """The scope with the id of the user whom it names, or with the agent if its name can be one."""
+        match scope.kind:
+            case "admin":
+                return scope
+            case "agent":
+                return replace(scope, name=parse_agent(scope.name))
+            case "user":
+                user_id = await self.users.find_id(scope.name) or (await self.users.get(scope.name)).id
+                return replace(scope, name=user_id)
 
     async def _check(self, secret_hash: str) -> ApiKey:
         now = self.clock.now()

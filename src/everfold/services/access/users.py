@@ -16,7 +16,7 @@ from everfold.core.access.users import (
     join_bindings,
     parse_user_reference,
 )
-from everfold.core.primitives.ids import UserId
+from everfold.core.primitives.ids import UserId, require_short
 from everfold.errors import ConflictError, NotFoundError
 from everfold.ports.stores import Store
 from everfold.ports.system import Clock, Ids
@@ -101,14 +101,14 @@ class Users:
         """Store a new user, who is reached by their name and the bindings.
 
         Raises:
-            InvalidInputError: the name cannot be one.
+            InvalidInputError: the name or a binding cannot be one.
             ConflictError: the name or a binding is another user's.
         """
         wanted = join_bindings([bind_name(name)], bindings)
         tries = Tries(f"user {name[:60]!r}")
         while True:
             await tries.begin()
-            await self._refuse_bound(wanted, None)
+            await self._check_new(wanted, None)
             user = self._new_user(name, wanted)
             with suppress(ConflictError):  # another writer was first: look again
                 await self.store.add_user(user)
@@ -139,7 +139,7 @@ class Users:
         The new name is bound to them too. The names that they had stay theirs: whom a name means never changes.
 
         Raises:
-            InvalidInputError: the text names no user, or the name cannot be one.
+            InvalidInputError: the text names no user, or the name or a binding cannot be one.
             NotFoundError: no user has that name or id.
             ConflictError: the name or a binding is another user's, or the user is at another version than expected.
         """
@@ -225,15 +225,18 @@ class Users:
         """Whether a user is now as wanted; False where another writer was first."""
         if changed == user:
             return True
-        await self._refuse_bound(set(changed.bindings) - set(user.bindings), user)
+        await self._check_new(set(changed.bindings) - set(user.bindings), user)
         try:
             await self.store.change_user(changed, expected=user)
         except ConflictError:
             return False
         return True
 
-    async def _refuse_bound(self, bindings: Collection[Binding], user: User | None) -> None:
+    async def _check_new(self, bindings: Collection[Binding], user: User | None) -> None:
+        """Refuse bindings that not every store holds, or that another user has."""
         for binding in sorted(bindings):
+            require_short(binding.channel, "channel")
+            require_short(binding.own_id, "binding")
             bound = await self.store.find_bound(binding)
             if bound is not None and (user is None or bound.id != user.id):
                 raise ConflictError(
