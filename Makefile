@@ -47,16 +47,16 @@ check: style ## Lint, format, types, layers, tests: what CI runs
 	exit $$tests
 
 # Compiled once, while mypy has the other core; else each worker would compile all of the tests.
-compiled: $(VENV)/.dev
+compiled: $(VENV)/.dev ## Compile the tests
 	@$(BIN)/python -m pytest --collect-only -qq -p no:xdist >/dev/null 2>&1 || true
 
 lint: style types ## Lint, format, types, layers
 
-style: $(VENV)/.dev
+style: $(VENV)/.dev ## Lint, format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev ## Types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
