@@ -30,6 +30,9 @@ MAX_DEPTH: Final = 500
 _PATH_SHOWN_CHARS: Final = 120
 
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_CONSTANT: Final = re.compile("NaN|-?Infinity")
+_NUMBER: Final = re.compile(r"-?[0-9]++((?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)")
+"""A number at the beginning of a token; the group holds what makes it a float."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -53,7 +56,7 @@ def parse_json(text: str, *, first_line: int = 1) -> JsonValue:
     try:
         value: JsonValue = _STRICT_DECODER.decode(text)
     except json.JSONDecodeError as error:  # where Python reads deep nesting, the end of the text is missed first
-        found = _find_refused_token(text) if _may_be_deep(text) else None
+        found = _find_refused_token(text, before=error.pos) if _may_be_deep(text) else None
         position, reason = found or (error.pos, _syntax_reason(text, error))
         _refuse_text(text, position, reason, first_line)
     except (ValueError, RecursionError) as error:
@@ -219,12 +222,19 @@ def _refuse_text(text: str, position: int, reason: str, first_line: int) -> NoRe
     raise InvalidInputError(f"line {line}, column {column}: {reason}", line=line, column=column)
 
 
-def _find_refused_token(text: str) -> tuple[int, str] | None:
-    """Find the position and reason of the first token that a hook, or the depth, refused. The syntax is valid up to there."""
+def _find_refused_token(text: str, *, before: int | None = None) -> tuple[int, str] | None:
+    """Find the position and reason of the first token that a hook, or the depth, refused. The syntax is valid up to there.
+
+    Nothing is looked for from `before` on: the syntax is not valid there.
+    """
     keys_of_open: list[set[str] | None] = []  # None for a list
     previous = ""
-    for match in _TOKEN.finditer(text):
+    end = 0
+    for match in _TOKEN.finditer(text, 0, len(text) if before is None else before):
         lexeme = match[0]
+        if text[end : match.start()].strip() or (lexeme in "}]" and not keys_of_open):
+            return None  # what follows are the words of a string that does not end
+        end = match.end()
         if lexeme in "{[":
             keys_of_open.append(set() if lexeme == "{" else None)
             if len(keys_of_open) > MAX_DEPTH:
@@ -248,13 +258,14 @@ def _find_refused_token(text: str) -> tuple[int, str] | None:
 
 
 def _number_reason(token: str) -> str | None:
-    if token in ("NaN", "Infinity", "-Infinity"):
-        return f"{token} is not a JSON value"
-    if token in ("true", "false", "null"):
+    if (constant := _CONSTANT.match(token)) is not None:
+        return f"{constant[0]} is not a JSON value"
+    if (found := _NUMBER.match(token)) is None:
         return None
-    if token.lstrip("-").isdigit():
-        return None if _has_digits_allowed(token) else f"an integer of {len(token)} digits cannot be read"
-    return f"the number {token[:40]} is too large for a float" if math.isinf(float(token)) else None
+    number = found[0]
+    if not found[1]:
+        return None if _has_digits_allowed(number) else f"an integer of {len(number)} digits cannot be read"
+    return f"the number {number[:40]} is too large for a float" if math.isinf(float(number)) else None
 
 
 def _refused_value(path: str, reason: str) -> InvalidInputError:

@@ -4,7 +4,7 @@ import math
 from collections import OrderedDict
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from everfold.core.primitives.json_values import (
@@ -145,6 +145,51 @@ def test_text_that_is_no_exact_json_is_refused_with_its_place(text: str, line: i
     with pytest.raises(InvalidInputError, match=reason) as refused:
         parse_json(text)
     assert refused.value.ids == {"line": line, "column": column}
+
+
+FRAGMENTS = (
+    "[",
+    "]",
+    "{",
+    "}",
+    '"',
+    '"a": ',
+    '"a\\"',
+    "\\",
+    "\\u12",
+    "const",
+    "1",
+    "-",
+    "1e999",
+    "NaN",
+    ",",
+    ":",
+    " ",
+    "\n",
+    "\x01",
+)
+
+
+@given(
+    st.sampled_from(["", '{"content": "', "[", "]"]),
+    st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=8).map("".join),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=4).map("".join),
+)
+@example('{"content": "', "const rowN = rows[N]; ", "")
+@example("]", "[1] ", "")
+def test_whatever_is_wrong_in_a_long_text_is_refused(beginning: str, middle: str, end: str) -> None:
+    """A text of many brackets that breaks off or goes wrong anywhere is refused as any other, with its place."""
+    text = beginning + middle * 700 + end
+    try:
+        known = json.loads(text)
+    except (ValueError, RecursionError):
+        known = None
+    lines: list[object] = []
+    try:
+        assert parse_json(text) == known
+    except InvalidInputError as error:
+        lines.append(error.ids["line"])
+    assert set(lines) <= set(range(1, text.count("\n") + 2))
 
 
 def test_lines_count_from_the_line_that_the_text_has_in_its_file() -> None:
