@@ -19,7 +19,7 @@ from everfold.server.gateway.app import open_gateway
 from everfold.server.hosts import choose_hosts, is_loopback
 from everfold.server.routes import ROUTERS
 from everfold.server.runtime import Runtime
-from everfold.server.stopping import StoppableServer
+from everfold.server.stopping import StoppableServer, require_free
 
 _IDLE_SECS: Final = 75
 """How long an idle connection is kept: longer than a proxy in front keeps its own, so that it never meets a closed one.
@@ -46,7 +46,11 @@ async def serve(
         port: The port; 0 takes a free one.
         on_ready: Told the address once requests are answered.
         routers: What is answered.
+
+    Raises:
+        InvalidInputError: it cannot listen there.
     """
+    require_free(host, port)
     settings = runtime.settings.server
     if not is_loopback(host) and not runtime.is_https:
         _logger.warning(

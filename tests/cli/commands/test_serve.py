@@ -47,10 +47,22 @@ def test_the_first_start_makes_a_key_and_the_second_does_not(tmp_path: Path, com
 
 @pytest.mark.parametrize("command", ["serve", "gateway", "mcp"])
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path, command_forks: Forks, command: str) -> None:
-    """A server that cannot listen says why, without a traceback, and ends with the exit code 3."""
+    """A server that cannot listen says why and what to do, without a traceback, and the first API key is left for the next start."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ended = command_forks.run(COMMAND, command, "--port", port, folder=tmp_path)
-    assert ended.returncode == 3
-    assert "address already in use" in ended.stderr.splitlines()[-1]
+    assert ended.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use; stop what listens there" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
+    with serving(tmp_path, command_forks) as (process, told):
+        assert told["api_key"] is not None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0
+
+
+def test_an_address_that_is_none_here_is_told(tmp_path: Path, command_forks: Forks) -> None:
+    """An address of another machine is refused in words, and the first API key is left for the next start."""
+    ended = command_forks.run(COMMAND, "serve", "--host", "192.0.2.7", "--port", "0", folder=tmp_path)
+    assert ended.returncode == 2
+    assert "nothing can listen on port 0 of 192.0.2.7" in ended.stderr.splitlines()[-1]
+    assert "choose others with --host and --port" in ended.stderr

@@ -80,8 +80,9 @@ async def _serve_http(
 
     from everfold.integrations.mcp import PATH
     from everfold.server.hosts import is_loopback
-    from everfold.server.stopping import StoppableServer
+    from everfold.server.stopping import StoppableServer, require_free
 
+    require_free(host, port)
     first = await engine.admin.api_keys.ensure_first()
     if not is_loopback(host):
         say(f"listening on {host} without TLS: API keys can be read on the way; put a proxy with TLS in front")

@@ -59,21 +59,25 @@ def run_server(
         prepare: Done with the open engine before that; gives what to tell.
 
     Raises:
-        InvalidInputError: the extra `server` is missing.
+        InvalidInputError: the extra `server` is missing, or it cannot listen there.
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise InvalidInputError("serving needs the extra `server`: pip install 'everfold[cli,server]'")
     from everfold.server.opening import open_runtime
     from everfold.server.serving import serve
+    from everfold.server.stopping import require_free
 
     async def act() -> None:
         async with open_runtime(serving.url, settings=serving.settings, config=serving.config) as runtime:
-            start = await prepare(runtime)
             server = runtime.settings.server
+            host = server.host if serving.host is None else serving.host
+            port = server.port if serving.port is None else serving.port
+            require_free(host, port)
+            start = await prepare(runtime)
             await serve(
                 runtime,
-                host=server.host if serving.host is None else serving.host,
-                port=server.port if serving.port is None else serving.port,
+                host=host,
+                port=port,
                 on_ready=lambda address: tell(server.public_url or address, start),
             )
 
