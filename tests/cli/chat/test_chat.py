@@ -75,7 +75,7 @@ def test_what_a_model_says_harms_no_terminal(talk: Talk, here: Path, monkeypatch
 
 def test_json_gives_every_event_a_line(talk: Talk) -> None:
     """With `--json` every line is an object with its kind, commands and errors too."""
-    result = talk("hi", "/note", "/nonsense", steps=[{"text": "Two words"}], options=("--json",))
+    result = talk("hi", "/note", "/nonsense", steps=[{"text": "Two words"}], options=("--json",), code=2)
     events = [json.loads(line) for line in result.stdout.splitlines()]
     kinds = [event["kind"] for event in events]
     assert kinds == ["said", "text_delta", "text_delta", "said", "shown", "error"]
@@ -97,17 +97,24 @@ def test_without_a_model_it_says_how_to_set_one(run: Callable[..., Result]) -> N
 def test_a_model_that_fails_ends_no_chat(talk: Talk) -> None:
     """An answer that did not come is told, with what to do, and the next message is answered."""
     steps: list[Mapping[str, object]] = [{"fault": "unavailable"}, {"text": "Back."}, {"text": "Again."}]
-    result = talk("one", "/again", "two", steps=steps)
+    result = talk("one", "/again", "two", steps=steps, code=6)
     assert result.stdout == "Back.\nAgain.\n"
     assert "has no answer" in result.stderr
     assert "/again" in result.stderr
+
+
+def test_a_failure_in_a_pipe_is_in_the_exit_code(talk: Talk) -> None:
+    """Without a terminal, a chat ends with the code of its last error, for people and for programs."""
+    steps: list[Mapping[str, object]] = [{"fault": "unavailable", "times": 9}]
+    assert "cannot be reached" in talk("one", steps=steps, code=6).stderr
+    assert "cannot be reached" in talk("/nonsense", "two", steps=steps, options=("--json",), code=6).stdout
 
 
 def test_commands_find_their_way(talk: Talk) -> None:
     """New, branch and resume lead where they say, by number, by the end of an id and by the whole one."""
     steps: list[Mapping[str, object]] = [{"text": f"Answer {number}."} for number in range(1, 9)]
     lines = ("one", "two", "/new", "three", "/resume", "/resume 2", "/branch 2", "four", "/resume zzz", "/branch x")
-    result = talk(*lines, steps=steps, options=("--json",))
+    result = talk(*lines, steps=steps, options=("--json",), code=2)
     events = [json.loads(line) for line in result.stdout.splitlines()]
     shown = [event["shown"] for event in events if event["kind"] == "shown"]
     new, listed, resumed, branched = shown
@@ -121,7 +128,12 @@ def test_commands_find_their_way(talk: Talk) -> None:
 def test_numbers_of_any_length_end_no_chat(talk: Talk) -> None:
     """A number of a message or a conversation that is too long to be read is refused, and the chat goes on."""
     result = talk(
-        "/branch " + "9" * 5000, "/resume " + "1" * 5000, "one", steps=[{"text": "Yes."}], options=("--json",)
+        "/branch " + "9" * 5000,
+        "/resume " + "1" * 5000,
+        "one",
+        steps=[{"text": "Yes."}],
+        options=("--json",),
+        code=3,
     )
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [event["kind"] for event in events if event["kind"] in ("error", "said")] == ["error"] * 2 + ["said"] * 2

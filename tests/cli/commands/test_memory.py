@@ -400,7 +400,7 @@ def test_an_erase_takes_messages_out(memory: Run, remembered: Path) -> None:
     before = len(list_items(memory))
     assert "--yes" in unwrap(erase("-m", "1", "--json", code=2).stderr)
     assert "was not erased" in unwrap(erase("-m", "1", code=2, answer="n\n").stderr)
-    assert "no message 99" in unwrap(erase("-m", "1", "-m", "99", "--yes", code=2).stderr)
+    assert "no message 99" in unwrap(erase("-m", "1", "-m", "99", "--yes", code=3).stderr)
     assert "whole session" in unwrap(erase("-m", "1", "--branches", "--yes", code=2).stderr)
     assert len(list_items(memory)) == before
     told = read(erase("-m", "1", "--yes", "--json"))

@@ -44,7 +44,7 @@ def run(
 
     Enter sends, Alt-Enter starts a new line, and a paste is one message. Lines that begin with `/` are commands; `/help`
     lists them. Ctrl-C stops an answer; at an empty prompt, it ends the chat. If the input is not a terminal, each line is a
-    message.
+    message, and the last error sets the exit code.
 
     Examples:
     - `everfold chat --model openai:gpt-5-mini --db chat.db`

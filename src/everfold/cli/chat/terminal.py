@@ -74,6 +74,7 @@ class _Terminal:
         self._stop: Callable[[], None] | None = None
         self._is_leaving = False
         self._prompt: Prompt | None = None
+        self._code = 0
 
     def run(self) -> int:
         """Talk until the user leaves, and give the exit code."""
@@ -88,7 +89,7 @@ class _Terminal:
                 return TERMINATED
             except KeyboardInterrupt:
                 pass
-        return TERMINATED if self._is_leaving else 0
+        return TERMINATED if self._is_leaving else self._code
 
     # --- signals
 
@@ -172,6 +173,8 @@ class _Terminal:
                     self._follow(lambda: self._chat.send(line))
         except EverfoldError as error:
             self._screen.fail(str(error))
+            if self._prompt is None:  # at a terminal the user has read it
+                self._code = error.exit_code
 
     def _command(self, name: str, argument: str) -> None:
         found = self._await(lambda: self._commands.run(name, argument))

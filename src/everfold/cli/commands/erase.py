@@ -8,7 +8,7 @@ import typer
 from everfold.cli.opening.engine import open_engine, run_async
 from everfold.cli.opening.options import Db, Json
 from everfold.cli.tables.output import print_json, print_table, say
-from everfold.errors import InvalidInputError, shorten
+from everfold.errors import InvalidInputError, NotFoundError, shorten
 from everfold.services.forgetting.erase import Erased
 from everfold.services.forgetting.wipe import ErasedSession
 
@@ -93,7 +93,7 @@ async def _erase(context: typer.Context, db: Db, session_id: str, seqs: list[int
         session = await engine.session(id=session_id)
         found = {message.seq for seq in seqs for message in await session.messages(seq, seq) if not message.is_erased}
         if missing := sorted(set(seqs) - found):
-            raise InvalidInputError(
+            raise NotFoundError(
                 f"session {session_id} has no message {missing[0]}, or it was erased before; nothing was erased",
                 session=session_id,
                 seq=missing[0],
