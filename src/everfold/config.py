@@ -55,6 +55,8 @@ NESTED_DELIMITER = "__"
 _NEAR_RATIO = 0.85
 """So alike a variable and a key must be for the one to be taken for the other, misspelt."""
 
+_LISTED = "docs/reference/settings.md lists every key"
+
 RENAMED = {
     "agents.memory_inject": "agents.recall_enabled",
     "compaction.force_ratio": "compaction.hard_limit_ratio",
@@ -290,7 +292,7 @@ def _refuse_unknown_variables() -> None:
             continue  # a key of a known section is checked with the section
         near = difflib.get_close_matches(name, list(by_name), n=1, cutoff=_NEAR_RATIO)
         if near or NESTED_DELIMITER in name:
-            hint = f"did you mean {near[0]} ({by_name[near[0]]})?" if near else "`everfold config` prints every key"
+            hint = f"did you mean {near[0]} ({by_name[near[0]]})?" if near else _LISTED
             raise InvalidInputError(f"the variable {given} is unknown; {hint}")
 
 
@@ -301,10 +303,9 @@ def _explain(error: ValidationError) -> str:
         if problem["type"] == "extra_forbidden" and (new := _find_new_name(problem["loc"])):
             lines.append(f"the setting {key!r} is now called {new!r}")
         elif problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(key, list(list_settings()), n=1)
-            meant = _name_entry(problem["loc"], near[0]) if near else ""
-            hint = f"; did you mean {meant!r}?" if near else "; `everfold config` prints every key"
-            lines.append(f"the setting {key!r} is unknown{hint}")
+            near = difflib.get_close_matches(key, [*Settings.model_fields, *list_settings()], n=1)
+            hint = f"did you mean {_name_entry(problem['loc'], near[0])!r}?" if near else _LISTED
+            lines.append(f"the setting {key!r} is unknown; {hint}")
         else:
             got = "something else" if key in _NOT_SHOWN else hide_in_addresses(repr(problem["input"]))
             lines.append(f"the setting {key!r} does not fit: {problem['msg']}, got {got}")

@@ -165,6 +165,9 @@ def test_a_file_of_any_name(folder: Path) -> None:
         ("[model]\ncontext_limits = 9000\n", "model.context_limit"),
         ("[compactoin]\ntrigger_ratio = 0.7\n", "compaction"),
         ("[store]\nuri = 'memory://'\n", "store.url"),
+        ("[modl]\nname = 'x'\n", "did you mean 'model'?"),
+        ("[modle]\nname = 'x'\n", "did you mean 'model'?"),
+        ("[zebra]\nstripes = 4\n", "docs/reference/settings.md"),
     ],
 )
 def test_an_unknown_key_in_the_file(folder: Path, text: str, nearest: str) -> None:
@@ -191,6 +194,7 @@ def test_an_unknown_argument(folder: Path) -> None:
         ("EVERFOLD_COMPACTOIN__TRIGGER_RATIO", "compaction.trigger_ratio"),
         ("EVERFOLD_COMPACTION_TRIGGER_RATIO", "EVERFOLD_COMPACTION__TRIGGER_RATIO"),
         ("EVERFOLD_MODEL__CONTEXT_LIMITS", "model.context_limit"),
+        ("EVERFOLD_ZEBRA__STRIPES", "docs/reference/settings.md"),
     ],
 )
 @pytest.mark.usefixtures("folder")
