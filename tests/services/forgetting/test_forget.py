@@ -690,7 +690,7 @@ async def test_an_export_comes_back_equal(engine: Everfold) -> None:
 
 
 async def test_an_import_is_another_users_in_another_store(engine: Everfold) -> None:
-    """A document can be imported as anybody's who has no memory; in the store that has its ids it is refused."""
+    """A document can be imported as anybody's who has no memory; the store that has its ids refuses it until they are wiped."""
     await fill(engine, "ada")
     document = await engine.export_user("ada")
     async with everfold.open("memory://", settings=ON) as other:
@@ -699,9 +699,12 @@ async def test_an_import_is_another_users_in_another_store(engine: Everfold) -> 
         assert len(str(again["items"])) == len(str(document["items"]))
         with pytest.raises(ConflictError, match="wipe"):
             await other.import_user(document, user="zoe")
-    with pytest.raises(ConflictError):
+    with pytest.raises(ConflictError, match="import into another store"):
         await engine.import_user(document, user="zoe")
     assert await (await engine.memory(user="zoe")).items() == []
+    await engine.wipe("ada")
+    await engine.import_user(document, user="zoe")
+    assert await (await engine.memory(user="zoe")).items() != []
 
 
 async def test_an_erase_leaves_what_another_user_imported(engine: Everfold) -> None:

@@ -18,7 +18,7 @@ from everfold.adapters.sql.files import write_file
 from everfold.adapters.sql.following import keep_followed, leave_followed, restore_followed
 from everfold.adapters.sql.log import append
 from everfold.adapters.sql.memory import change_memory, count_all_vectors, move_version, wipe_memory
-from everfold.adapters.sql.memory_items import write_item
+from everfold.adapters.sql.memory_items import refuse_taken, write_item
 from everfold.adapters.sql.memory_records import (
     find_session_keys,
     insert_extraction,
@@ -171,7 +171,7 @@ def import_memory(
         write_topic(database, user_key, topic, forgets=False)
     for dream in memory.dreams:
         if database.row("find_dream", dream_id=dream.id) is not None:
-            raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
+            raise refuse_taken(dream.id)
         write_dream(database, user_key, dream)
     _restore_extractions(database, user_key, memory.extractions)
     for agent_id, read_through in memory.cursors:
@@ -188,7 +188,7 @@ def _restore_extractions(database: Database, user_key: int, extractions: Sequenc
     last_ordinal = _read_last_ordinal(database, user_key)
     for extraction in extractions:
         if database.row("find_extraction", extraction_id=extraction.id) is not None:
-            raise ConflictError(f"the id {extraction.id} is taken; give the new one an id of its own", id=extraction.id)
+            raise refuse_taken(extraction.id)
         database.run("put_ordinal", user_key=user_key, ordinal=extraction.ordinal)
         database.run_all(insert_extraction(database, user_key, extraction))
     database.run("raise_ordinal", user_key=user_key, ordinal=last_ordinal)

@@ -123,9 +123,16 @@ def _make_room(database: Database, user_key: int, item: Item, content: bytes, *,
 def check_follows(id_: str, revision: int, *, found: int, is_own: bool) -> None:
     """Refuse a revision that does not come after the newest one, and an id that another user's memory has."""
     if not is_own:
-        raise ConflictError(f"the id {id_} is taken; give the new one an id of its own", id=id_)
+        raise refuse_taken(id_)
     if found >= revision:
         raise ConflictError(f"{id_} is at revision {found} already, the new one is {revision}; read it again", id=id_)
+
+
+def refuse_taken(id_: str) -> ConflictError:
+    """The error for an id of an export that is in the store already; no other way brings one."""
+    return ConflictError(
+        f"this store has {id_} of the export already; import into another store, or wipe the user who has it", id=id_
+    )
 
 
 def list_items(database: Database, user_id: UserId, agent_id: AgentId | None, asked: ItemFilter) -> list[Item]:

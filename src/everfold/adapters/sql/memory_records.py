@@ -7,7 +7,7 @@ from typing import cast
 
 from everfold.adapters.sql.codec import blob_to_text, text_to_blob, to_micros
 from everfold.adapters.sql.database import Bound, Database, Row, SqlValue
-from everfold.adapters.sql.memory_items import check_follows, find_place
+from everfold.adapters.sql.memory_items import check_follows, find_place, refuse_taken
 from everfold.adapters.sql.owners import find_agent_key, find_user_key, get_agent_key, get_user_key
 from everfold.adapters.sql.packing import pack_row, unpack_row
 from everfold.core.memory.records import AuditAction, AuditEntry, AuditPlace, Extraction, MemoryVersion, SessionMemory
@@ -107,7 +107,7 @@ def write_dream(database: Database, user_key: int, dream: Dream) -> None:
     """Store a dream, or replace the one with its id."""
     row = database.row("find_dream", dream_id=dream.id)
     if row is not None and row[1] != user_key:
-        raise ConflictError(f"the id {dream.id} is taken; give the new one an id of its own", id=dream.id)
+        raise refuse_taken(dream.id)
     agent_key = get_agent_key(database, dream.agent_id)
     content = dream_to_bytes(dream)
     database.run(
