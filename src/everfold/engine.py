@@ -180,7 +180,7 @@ class Everfold:
         live = await self._find_current(user, agent, session_key)
         is_new = live is None
         if live is None:
-            require_room(settings, SessionState(), "to be opened")
+            require_room(settings, SessionState())
             user_id = await self._users.propose_id(user)
             ensure = partial(self._users.ensure_id, user)
             live = self._switcher.prepare(user_id, AgentId(agent), session_key, settings, ensure_user_id=ensure)
@@ -196,7 +196,7 @@ class Everfold:
         def change(held: SessionSettings) -> SessionSettings:
             return hold(replace(held, policy=policy))
 
-        require_room(change(live.settings), SessionState(calibration=live.state.calibration), "to be opened")
+        require_room(change(live.settings), SessionState(calibration=live.state.calibration))
         made = await self._switcher.new(live)
         await self._opener.change_settings(made, change)
         return self._handle(made, is_new=True)
@@ -204,7 +204,7 @@ class Everfold:
     async def _open_beside(self, user: str, agent: str, session_key: str, hold: ChangeSettings) -> Session:
         """A new session beside the current one; it becomes the current one where there is none."""
         settings = hold(self._defaults_of(agent))
-        require_room(settings, SessionState(), "to be opened")
+        require_room(settings, SessionState())
         user_id = await self._users.ensure_id(user)
         live = await self._switcher.add(user_id, AgentId(agent), session_key, settings)
         return self._handle(live, is_new=True)

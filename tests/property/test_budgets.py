@@ -64,7 +64,7 @@ def test_the_smallest_limit_works_and_no_smaller_one(
 
     def require(limit_tokens: int) -> None:
         budget = share_budget(limit_tokens, policy, prompt_tokens=prompt_tokens, calibration=calibration)
-        require_budget(budget, policy, calibration=calibration, floor_tokens=floor_tokens, session="s")
+        require_budget(budget, policy, calibration=calibration, floor_tokens=floor_tokens, whose="session s")
 
     require(smallest)
     with pytest.raises(BudgetUnsatisfiableError) as caught:

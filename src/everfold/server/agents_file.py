@@ -168,7 +168,7 @@ def _require_budget(settings: Settings, agent: str) -> None:
     session = replace(session, policy=policy, prompt=Prompt(system=own.instructions))
     budget = share_budget(session.limit_tokens, policy, prompt_tokens=session.prompt_tokens, calibration=Calibration())
     try:
-        require_budget(budget, policy, calibration=Calibration(), session=f"of agent {agent}")
+        require_budget(budget, policy, calibration=Calibration(), whose=f"a session of agent {agent}")
     except BudgetUnsatisfiableError as error:
         raise FieldsError(str(error), [FieldProblem(field="body.context_limit", message=str(error))]) from error
 

@@ -225,7 +225,7 @@ def test_config_tells_where_a_value_came_from(run: Run, here: Path, monkeypatch:
         (("--config", "missing.toml", "config"), 2, "there is no settings file"),
         (("sessions", "--count", "0"), 2, "--count"),
         (("demo", "--limit", "-5"), 2, "positive whole number"),
-        (("demo", "--limit", "500"), 5, "is too small for session"),
+        (("demo", "--limit", "500"), 5, "is too small for a new session"),
         (("demo", "--folder", "text.db"), 2, "cannot be written"),
         (("nothing",), 2, "nothing"),
     ],

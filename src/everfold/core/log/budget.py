@@ -317,7 +317,7 @@ def _share_kept(tokens: int) -> int:
 
 
 def require_budget(
-    budget: UsableBudget, policy: Policy, *, calibration: Calibration, floor_tokens: int = 0, session: str
+    budget: UsableBudget, policy: Policy, *, calibration: Calibration, floor_tokens: int = 0, whose: str, **ids: str
 ) -> None:
     """Refuse a limit in which no window can fit, before anything has begun.
 
@@ -326,7 +326,8 @@ def require_budget(
         policy: The policy that shared them.
         calibration: The calibration that divided the budget.
         floor_tokens: What can never leave the window: the head, the running user message and the newest block.
-        session: The session, for the error.
+        whose: What the limit is of, for the error.
+        ids: Its id, for the error.
 
     Raises:
         BudgetUnsatisfiableError: the usable budget is under the smallest one, or the floor with what the window needs
@@ -338,9 +339,9 @@ def require_budget(
         policy, prompt_tokens=budget.prompt_tokens, calibration=calibration, floor_tokens=floor_tokens
     )
     raise BudgetUnsatisfiableError(
-        f"Context limit {budget.limit_tokens:,} is too small for session {session}. Use at least {smallest:,}.",
+        f"Context limit {budget.limit_tokens:,} is too small for {whose}. Use at least {smallest:,}.",
         smallest_limit_tokens=smallest,
-        session=session,
+        **ids,
     )
 
 

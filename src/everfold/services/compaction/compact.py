@@ -258,6 +258,7 @@ class Compactor:
             live.settings.policy,
             calibration=live.state.calibration,
             floor_tokens=measure_floor(live.state, live.layout),
+            whose=f"session {live.record.id}",
             session=live.record.id,
         )
 

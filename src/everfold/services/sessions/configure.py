@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from everfold.core.log.budget import require_budget, share_budget
 from everfold.core.log.prompts import Prompt
@@ -31,8 +32,8 @@ def hold_settings(
     return replace(base, limit_tokens=base.limit_tokens if limit is None else limit, prompt=prompt)
 
 
-def require_room(settings: SessionSettings, state: SessionState, session: str) -> None:
-    """Refuse settings under which no window of a session can be shown.
+def require_room(settings: SessionSettings, state: SessionState, session: str | None = None) -> None:
+    """Refuse settings under which no window of a session, or of a new one, can be shown.
 
     Raises:
         InvalidInputError: the limit is no positive whole number.
@@ -44,7 +45,11 @@ def require_room(settings: SessionSettings, state: SessionState, session: str) -
         prompt_tokens=settings.prompt_tokens + state.fixed_tokens,
         calibration=state.calibration,
     )
-    require_budget(budget, settings.policy, calibration=state.calibration, session=session)
+    require = partial(require_budget, budget, settings.policy, calibration=state.calibration)
+    if session is None:
+        require(whose="a new session")
+    else:
+        require(whose=f"session {session}", session=session)
 
 
 def _require_prompt(system: object, tools: object) -> None:

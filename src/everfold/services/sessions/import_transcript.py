@@ -204,7 +204,10 @@ async def _place(conversation: Conversation, defaults: SessionSettings, *, now: 
     messages = name_lines(conversation.messages) if conversation.key else _without_lines(conversation.messages)
     read = read_messages(messages, now=now)
     require_budget(
-        _room(settings, SessionState()), settings.policy, calibration=UNCALIBRATED, session=conversation.name
+        _room(settings, SessionState()),
+        settings.policy,
+        calibration=UNCALIBRATED,
+        whose=f"conversation {conversation.name}",
     )
     try:
         plans = tuple([plan async for plan in _plan_batches(read, settings, session=conversation.name)])
