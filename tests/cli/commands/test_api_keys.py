@@ -73,7 +73,7 @@ def test_keys_are_made_listed_and_revoked(run: Run) -> None:
         (("add", "key_2", "--scope", "admin"), 2, "name of an API key"),
         (("add", "two", "--scope", "admin", "--days", "0"), 2, "--days"),
         (("revoke", "two"), 3, "'two'"),
-        (("revoke", "desk"), 4, "--yes"),
+        (("revoke", "desk"), 4, "revoke this one, or confirm with --yes"),
         (("list", "--after", "key_2"), 3, "key_2"),
     ],
 )

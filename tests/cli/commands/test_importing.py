@@ -59,3 +59,12 @@ def test_the_hint_names_the_database(run: Run, here: Path) -> None:
     (here / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
     assert "`everfold serve --db 'my talks.db'` shows" in run("import", "talk.jsonl", "--db", "my talks.db").stderr
     assert "`everfold serve` shows" in run("import", "talk.jsonl").stderr
+
+
+def test_an_import_that_keeps_nothing_says_so(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import into memory is no longer there when it ends, and names no command that would show it."""
+    (here / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
+    monkeypatch.setenv("EVERFOLD_STORE__URL", "memory://")
+    told = run("import", "talk.jsonl").stderr
+    assert "serve" not in told
+    assert "--db FILE" in told

@@ -34,6 +34,8 @@ def test_demo_shows_every_fact(run: Run, here: Path) -> None:
 def test_the_demo_calls_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever model is configured, the demo works without it, and tells its figures, its facts, and where its files are."""
     monkeypatch.setenv("EVERFOLD_MODEL__NAME", "openai:a-model-without-a-key")
-    text = run("demo", "--limit", "9000", "--folder", "out").stdout
-    for words in ("planted fact", "Fennel & Clay", "corrected by message 291", "out/report.html", "Nothing is lost."):
+    text = run("demo", "--limit", "9000", "--folder", "my out").stdout
+    command = "everfold replay 'my out/conversation.jsonl'"
+    told = ("planted fact", "Fennel & Clay", "corrected by message 291", "my out/report.html", "Nothing is lost.")
+    for words in (*told, command):
         assert words in text

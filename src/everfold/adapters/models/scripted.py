@@ -166,10 +166,12 @@ def load_script(path: Path) -> ScriptedModel:
         InvalidInputError: the file cannot be read, or a step is none; its place and what was expected are named.
     """
     try:
-        text = path.read_text("utf-8")
+        values = _split(path.read_text("utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"the script {path} cannot be read: {error}", path=str(path)) from error
-    return ScriptedModel([_read_step(value, at) for value, at in _split(text, path)], name=f"script:{path}")
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}", **{**error.ids, "path": str(path)}) from error
+    return ScriptedModel([_read_step(value, at) for value, at in values], name=f"script:{path}")
 
 
 def _split(text: str, path: Path) -> list[tuple[JsonValue, str]]:

@@ -126,7 +126,7 @@ def revoke(
             try:
                 return await _name(engine, await engine.admin.api_keys.revoke(key, even_last=yes))
             except ConflictError as error:
-                raise ConflictError(f"{error}, or confirm with --yes", **error.ids) from error
+                raise ConflictError(f"{str(error).removesuffix('.')}, or confirm with --yes.", **error.ids) from error
 
     revoked = run_async(act)
     print_json(_describe(revoked[0])) if as_json else _print([revoked])

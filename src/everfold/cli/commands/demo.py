@@ -1,6 +1,7 @@
 """`everfold demo`: a long conversation, folded to a tenth of its size, and where the window holds what was said in it."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -167,6 +168,7 @@ def _closing(replayed: Replayed, places: Sequence[FactPlace], folder: Path) -> R
     shown = sum(bool(place.verbatim or place.quoted) for place in current)
     found = sum(place.is_found for place in current)
     report = replayed.report
+    conversation = shlex.quote(str(folder / _FILES["conversation"]))
     lines = [
         Text.assemble(
             (f"{report.raw_tokens:,} tokens went in, {report.window_tokens:,} are shown. ", "bold"),
@@ -178,8 +180,6 @@ def _closing(replayed: Replayed, places: Sequence[FactPlace], folder: Path) -> R
         Text.assemble(
             ("the log as strips         ", "dim"), str(folder / _FILES["report"]), ("   open it in a browser", "dim")
         ),
-        Text.assemble(
-            ("try another limit         ", "dim"), f"everfold replay {folder / _FILES['conversation']} --limit 16000"
-        ),
+        Text.assemble(("try another limit         ", "dim"), f"everfold replay {conversation} --limit 16000"),
     ]
     return Panel(Group(*lines), border_style="cyan", padding=(1, 2))

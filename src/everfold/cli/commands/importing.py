@@ -11,7 +11,8 @@ import typer
 
 from everfold.adapters.transcripts import Found, read_transcripts
 from everfold.adapters.transcripts.documents import STDIN_NAME
-from everfold.cli.opening.engine import ask_engine, open_engine, run_async
+from everfold.cli.opening.engine import ask_engine, open_engine, run_async, store_url
+from everfold.cli.opening.invocation import invocation_of
 from everfold.cli.opening.options import Agent, Db, Format, Json, Limit, User, told_of
 from everfold.cli.opening.user_document import find_user_document
 from everfold.cli.tables.output import Advance, print_json, print_table, say, show_progress
@@ -81,7 +82,7 @@ def run(
     if as_json:
         print_json(_describe(files, outcome))
     else:
-        _tell(outcome, db)
+        _tell(outcome, _describe_place(context, db))
     if outcome.broken:
         raise typer.Exit(1)
 
@@ -198,7 +199,15 @@ def _name_together(names: Sequence[str]) -> str:
     )
 
 
-def _tell(outcome: _Outcome, db: Path | None) -> None:
+def _describe_place(context: typer.Context, db: Path | None) -> str:
+    """Where the sessions can be seen."""
+    if store_url(invocation_of(context), db) == "memory://":
+        return "nothing was kept: the store is in memory; name a database with --db FILE"
+    named = f" --db {shlex.quote(str(db))}" if db else ""
+    return f"`everfold serve{named}` shows them in the dashboard"
+
+
+def _tell(outcome: _Outcome, place: str) -> None:
     if outcome.sessions:
         print_table(
             ("conversation", "session", "messages"), [(it.name, it.session, it.stored_count) for it in outcome.sessions]
@@ -210,7 +219,6 @@ def _tell(outcome: _Outcome, db: Path | None) -> None:
     for one in outcome.broken:
         say(f"not stored: {one.error}", style="bold red")
     if outcome.sessions:
-        named = f" --db {shlex.quote(str(db))}" if db else ""
-        say(f"`everfold serve{named}` shows them in the dashboard", is_whole=True)
+        say(place, is_whole=True)
     else:
         say("nothing was stored; docs/reference/transcripts.md lists the supported formats")

@@ -132,15 +132,18 @@ async def test_tokens_are_counted_and_cost_is_as_said() -> None:
         ('{"calls": [{"args": {}}]}', "calls.0.tool"),
         ('{"calls": [{"tool": "a", "args": 3}]}', "calls.0.args"),
         ('["a"]', "step 1"),
+        ('[{"text": "a"}', "line 1"),
         ("3", "line 1"),
         ('{"text": "a"', "line 1"),
         ('\n\n{"text": "a"}\n{,}', "line 4"),
     ],
 )
 def test_a_script_that_is_none(tmp_path: Path, text: str, words: str) -> None:
-    """What is no step is refused with its place in the script."""
-    with pytest.raises(InvalidInputError, match=words):
-        load_script(write(tmp_path, text))
+    """What is no step is refused with the script and its place in it."""
+    path = write(tmp_path, text)
+    with pytest.raises(InvalidInputError, match=words) as caught:
+        load_script(path)
+    assert str(path) in str(caught.value)
 
 
 def test_a_script_that_is_not_there(tmp_path: Path) -> None:
