@@ -205,12 +205,12 @@ def require_told(chat: Told, log: list[Message]) -> None:
             assert by_seq[event["seq"]].view.text == event["text"]
 
 
-def reopen(shop: Path, *lines: str) -> list[dict[str, Any]]:
-    """What a chat tells that is begun again, and what comes of some lines."""
+def reopen(shop: Path, *lines: str, code: int = 0) -> list[dict[str, Any]]:
+    """What a chat tells that is begun again, and what comes of some lines; it ends with an exit code."""
     (shop / "quick").touch()
     typed = "".join(f"{line}\n" for line in lines)
     result = CliRunner().invoke(app, write_script(shop, WHOLE), prog_name="everfold", input=typed)
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == code, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
@@ -224,7 +224,7 @@ def test_killed_while_sources_are_asked_it_has_not_taken_the_message(shop: Path,
     log = anyio.run(read, shop)
     assert tuple(message.kind for message in log) == ("user", "assistant")
     require_told(chat, log)
-    assert "no message waits for an answer" in reopen(shop, "/again")[0]["text"]
+    assert "no message waits for an answer" in reopen(shop, "/again", code=2)[0]["text"]
 
 
 @pytest.mark.parametrize("name", [name for name in PLACES if name != "refresh"])
